@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import io
 import json
 import re
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 
 import click
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
@@ -39,7 +41,7 @@ def test_show_a_removed_item_beside_its_representative(out: Path) -> None:
     result = run("show", out, "b")
     assert result.exit_code == 0 and result.stderr == ""
     printed = lines(result.stdout)
-    assert printed["removed"] == "'b'  at docs.jsonl:1" and printed["kept"] == "'a'  at docs.jsonl:0"
+    assert printed["removed"] == "'b'  at docs.jsonl:2" and printed["kept"] == "'a'  at docs.jsonl:1"
     assert printed["why"] == "near-duplicate: similarity 0.8947 by words:2 (threshold 0.7)"
     assert result.stdout.rstrip().endswith("dark [-forest-]{+wood+}") and "\x1b" not in result.stdout
 
@@ -51,8 +53,8 @@ def test_show_marks_with_colors_where_they_are_wanted(out: Path) -> None:
 
 
 def test_show_an_exact_copy_by_its_place(out: Path) -> None:
-    result = run("show", out, "docs.jsonl:2")
-    assert "'c'  at docs.jsonl:2" in result.stdout and "exact copy (after nfc, lower, invisible)" in result.stdout
+    result = run("show", out, "docs.jsonl:3")
+    assert "'c'  at docs.jsonl:3" in result.stdout and "exact copy (after nfc, lower, invisible)" in result.stdout
 
 
 def test_show_json(out: Path) -> None:
@@ -65,11 +67,11 @@ def test_show_json(out: Path) -> None:
 
 
 def test_show_says_what_became_of_an_item_that_was_not_removed(out: Path) -> None:
-    assert "'a'  at docs.jsonl:0 was kept; 2 duplicates of it were removed:" in run("show", out, "a").stdout
+    assert "'a'  at docs.jsonl:1 was kept; 2 duplicates of it were removed:" in run("show", out, "a").stdout
     assert json.loads(run("show", out, "a", "--json").stdout)["status"] == "kept"
-    assert "'d'  at docs.jsonl:3 was kept: no similar kept item was found at or above 0.7" in run("show", out, "d").stdout
+    assert "'d'  at docs.jsonl:4 was kept: no similar kept item was found at or above 0.7" in run("show", out, "d").stdout
     unknown = run("show", out, "zzz")
-    assert unknown.exit_code == 2 and "no item of" in unknown.stderr and "'zzz'" in unknown.stderr and "docs.jsonl:1" in unknown.stderr
+    assert unknown.exit_code == 2 and "no item of" in unknown.stderr and "'zzz'" in unknown.stderr and "docs.jsonl:2" in unknown.stderr
 
 
 def test_show_numbers_and_repeated_ids() -> None:
@@ -77,17 +79,17 @@ def test_show_numbers_and_repeated_ids() -> None:
     Path("n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert run("dedup", "n.jsonl", "-o", "out", "--by", "words:2", "-q").exit_code == 0
     result = run("show", "out", "8")
-    assert "8  at n.jsonl:1" in result.stdout and "2 removed items have this id" in result.stderr
-    assert "8  at n.jsonl:2" in run("show", "out", "n.jsonl:2").stdout
+    assert "8  at n.jsonl:2" in result.stdout and "2 removed items have this id" in result.stderr
+    assert "8  at n.jsonl:3" in run("show", "out", "n.jsonl:3").stdout
 
 
 def test_show_finds_an_id_by_its_type_before_the_same_text() -> None:
     rows = [{"id": 1, "text": "a b c d"}, {"id": "1", "text": "A b c d"}, {"id": "2", "text": "a b C d"}, {"id": "\ud800", "text": "a b c D"}]
     Path("n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert run("dedup", "n.jsonl", "-o", "out", "--by", "words:2", "-q").exit_code == 0
-    assert "'1'  at n.jsonl:0 was kept; 3 duplicates" in run("show", "out", "1").stdout
+    assert "'1'  at n.jsonl:1 was kept; 3 duplicates" in run("show", "out", "1").stdout
     for identity, place in {'"1"': 1, "2": 2, '"2"': 2, "\\ud800": 3}.items():
-        assert f"at n.jsonl:{place}" in lines(run("show", "out", identity).stdout)["removed"]
+        assert f"at n.jsonl:{place + 1}" in lines(run("show", "out", identity).stdout)["removed"]
 
 
 @pytest.mark.parametrize(
@@ -103,15 +105,15 @@ def test_show_takes_an_id_in_each_spelling_of_its_value(ids: list[object], typed
     Path("n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"id": ids[0], "text": "x y z"}]))
     assert run("dedup", "n.jsonl", "-o", "out", "--by", "words:2", "-q").exit_code == 0
     for identity, place in typed.items():
-        assert f"at n.jsonl:{place}" in lines(run("show", "out", "--", identity).stdout)["removed"]
+        assert f"at n.jsonl:{place + 1}" in lines(run("show", "out", "--", identity).stdout)["removed"]
 
 
 def test_show_items_without_ids_and_rejected_ones() -> None:
     Path("n.jsonl").write_text('{"text": "a b c d"}\n{"text": broken\n{"text": "A b c d"}\n{"text": null}\n')
     assert run("dedup", "n.jsonl", "-o", "out", "--by", "words:2", "--on-error", "skip", "-q").exit_code == 0
-    assert "2  at n.jsonl:2" in run("show", "out", "2").stdout
-    assert "n.jsonl:1 was rejected: it could not be read; see out/rejected.jsonl" in run("show", "out", "1").stdout
-    assert "n.jsonl:3 was kept: it has no text" in run("show", "out", "n.jsonl:3").stdout
+    assert "removed  n.jsonl:3\nkept     n.jsonl:1\n" in run("show", "out", "2").stdout
+    assert "n.jsonl:2 was rejected: it could not be read; see out/rejected.jsonl" in run("show", "out", "1").stdout
+    assert "n.jsonl:4 was kept: it has no text" in run("show", "out", "n.jsonl:4").stdout
 
 
 def test_show_when_the_input_is_gone_or_another(out: Path) -> None:
@@ -375,3 +377,59 @@ def test_a_bar_that_cannot_be_drawn_stops_no_work(monkeypatch: pytest.MonkeyPatc
     progress.warn("mind")
     progress.finish()
     assert list(progress.seconds) == ["reading"] and progress.warnings == ["mind"]
+
+
+#: The content of files and, for each record, the number after SOURCE: that `show` prints and reads: its first line, or its row.
+PLACES = {
+    "blank.jsonl": (b'\n{"id": "p", "text": "a b c d"}\n\n\n{"id": "q", "text": "A b c d"}\n{"id": "r", "text": "x y z"}', [2, 5, 6]),
+    "marked.jsonl": (b'\xef\xbb\xbf{"id": "p", "text": "a b c d"}\r\n{"id": "q", "text": "A b c d"}\r\n{"id": "r", "text": "x y z"}\r\n', [1, 2, 3]),
+    "packed.jsonl.gz": (gzip.compress(b'{"id": "p", "text": "a b c d"}\n{"id": "q", "text": "A b c d"}\n{"id": "r", "text": "x y z"}\n'), [1, 2, 3]),
+    "header.csv": (b"id,text\np,a b c d\nq,A b c d\nr,x y z\n", [2, 3, 4]),
+    "quoted.csv": (b'id,text\r\np,"a\r\nb c d"\r\nq,"A b\r\n\r\nc d"\r\nr,x y z\r\n', [2, 4, 7]),
+    "old.csv": (b"id,text\rp,a b c d\rq,A b c d\rr,x y z\r", [2, 3, 4]),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_places_name_lines_from_1_and_show_reads_what_it_prints(threads: int) -> None:
+    """Several sources at once: each item is printed at its line, and its line names it."""
+    Path("in").mkdir()
+    for name, (content, _) in PLACES.items():
+        Path("in", name).write_bytes(content)
+    done = run("dedup", "in", "-o", "out", "--by", "words:2", "--threads", threads)
+    assert done.exit_code == 0, done.stderr
+    for name, (_, numbers) in PLACES.items():
+        for position, number in enumerate(numbers):
+            found = json.loads(run("show", "out", f"{name}:{number}", "--json").stdout)
+            item = found if found["status"] == "kept" else found["removed"]
+            assert (item["source"], item["position"], item["id"]) == (name, position, "pqr"[position])
+            printed = run("show", "out", f"{name}:{number}").stdout.splitlines()[0]
+            assert f"'{'pqr'[position]}'  at {name}:{number}" in printed
+    other = run("show", "out", "quoted.csv:3").stdout  # the second line of the first record
+    assert "'p'  at quoted.csv:2" in other
+    for nothing in ("blank.jsonl:1", "blank.jsonl:3", "header.csv:1", "header.csv:5", "header.csv:0", "none.csv:1"):
+        assert run("show", "out", nothing).exit_code == 2
+
+
+def test_places_of_files_without_lines_are_rows_from_0_and_text_files() -> None:
+    Path("in").mkdir()
+    pq.write_table(pa.table({"id": ["p", "q"], "text": ["a b c d", "A b c d"]}), "in/a.parquet")
+    Path("in/b.txt").write_text("a b C d")
+    Path("in/c.json").write_text('[{"id": "r", "text": "a b c D"}, {"id": "s", "text": "x y z"}]')
+    assert run("dedup", "in", "-o", "out", "--by", "words:2", "-q").exit_code == 0
+    said = run("show", "out", "a.parquet:0").stdout.splitlines()
+    assert said == [
+        "'p'  at a.parquet:0 (rows count from 0) was kept; 3 duplicates of it were removed:",
+        "  'q'  at a.parquet:1 (rows count from 0)  exact  1.0000",
+        "  'b.txt'  exact  1.0000",
+        "  'r'  at c.json:0 (rows count from 0)  exact  1.0000",
+    ]
+    assert run("show", "out", "c.json:1").stdout.startswith("'s'  at c.json:1 (rows count from 0) was kept: ")
+    assert run("show", "out", "b.txt").stdout.startswith("removed  'b.txt'\n")
+
+
+def test_places_in_a_source_that_is_gone_are_numbers_of_records(out: Path) -> None:
+    Path("docs.jsonl").unlink()
+    said = run("show", out, "a").stdout.splitlines()
+    assert said[0] == "'a'  at record 1 of docs.jsonl was kept; 2 duplicates of it were removed:"
+    assert "'b'  at record 2 of docs.jsonl" in said[1]

@@ -74,8 +74,8 @@ def test_show_tells_sets_apart_by_element(tmp_path):
     )
     shown = run("show", out, "b")
     assert shown.stdout.splitlines() == [
-        "removed  'b'  at in.jsonl:1",
-        "kept     'a'  at in.jsonl:0",
+        "removed  'b'  at in.jsonl:2",
+        "kept     'a'  at in.jsonl:1",
         "why      near-duplicate: similarity 0.5 by elements (threshold 0.5)",
         "",
         'in both          2 elements: "7", 7',
@@ -85,7 +85,7 @@ def test_show_tells_sets_apart_by_element(tmp_path):
     assert shown.stderr == ""
     printed = json.loads(run("show", out, "b", "--json").stdout)
     assert printed["removed"]["value"] == ["7", 7, "jam"] and printed["kept"]["value"] == ["tea", 7, "7"] and printed["similarity"] == 0.5
-    assert run("show", out, "a").stdout.splitlines()[1] == "  'b'  at in.jsonl:1  near  0.5000"
+    assert run("show", out, "a").stdout.splitlines()[1] == "  'b'  at in.jsonl:2  near  0.5000"
 
 
 def test_show_tells_weights(tmp_path):
@@ -131,7 +131,7 @@ def test_show_tells_vectors_codes_and_strings(tmp_path, by, field, stays, gone, 
     assert shown.stdout.endswith(said) and shown.stderr == ""
     printed = json.loads(run("show", out, "gone", "--json").stdout)
     assert (printed["removed"]["text" if field == "text" else "value"], printed["distance"]) == (gone, pytest.approx(float(distance.split()[0])))
-    assert "'none'  at in.jsonl:2 was kept: it has no " in run("show", out, "none").stdout
+    assert "'none'  at in.jsonl:3 was kept: it has no " in run("show", out, "none").stdout
     (tmp_path / "in.jsonl").write_text((tmp_path / "in.jsonl").read_text().replace(*changed))
     assert f"the inputs have changed since {out} was made: the distance of these items was {distance}, and it is " in run("show", out, "gone").stderr
 

@@ -114,7 +114,10 @@ def test_show_finds_items_without_ids_by_place_alone(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     pq.write_table(table(pa.array([1.0, None, 7.0, None]), [TEXT, TEXT, "a b c", "d e f"]), "in.parquet")
     assert run("dedup", "in.parquet", *LIKE, "-o", "out").exit_code == 0
-    assert run("show", "out", "in.parquet:1").stdout.splitlines()[:2] == ["removed  in.parquet:1", "kept     1  at in.parquet:0"]
-    assert run("show", "out", "7").stdout.startswith("7  at in.parquet:2 was kept")
+    assert run("show", "out", "in.parquet:1").stdout.splitlines()[:2] == [
+        "removed  in.parquet:1 (rows count from 0)",
+        "kept     1  at in.parquet:0 (rows count from 0)",
+    ]
+    assert run("show", "out", "7").stdout.startswith("7  at in.parquet:2 (rows count from 0) was kept: ")
     assert run("show", "out", "in.parquet:3").stdout.startswith("in.parquet:3 was kept")
     assert "no item of out has the id '3'; use a location such as in.parquet:1" in run("show", "out", "3").stderr

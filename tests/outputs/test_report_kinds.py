@@ -145,7 +145,7 @@ def test_zero_vectors_are_called_so(tmp_path):
     assert "kept      2  (1 of zeros only)\n" in result.stderr
     assert "1 of 3 items is a zero vector, which has no direction and matches nothing: in.jsonl item 2" in result.stderr
     assert "Kept without comparison: 1 of zeros only." in page(out)
-    assert run("show", out, "b").stdout == "'b'  at in.jsonl:1 was kept: its values are all 0, so it has no direction\n"
+    assert run("show", out, "b").stdout == "'b'  at in.jsonl:2 was kept: its values are all 0, so it has no direction\n"
 
 
 def test_long_vectors_make_no_long_page(tmp_path):
@@ -233,7 +233,7 @@ def test_copies_are_said_to_be_the_same(tmp_path, by, field, item, said):
 def test_an_empty_item_is_said_to_be_empty(tmp_path, by, field, empty):
     limit = ("--within", 1) if by == "edit" else ("--threshold", 0.5)
     out, _ = made(tmp_path, field, [empty], "--by", by, *limit)
-    assert run("show", out, "a").stdout == "'a'  at in.jsonl:0 was kept: it is empty, and empty items are not compared\n"
+    assert run("show", out, "a").stdout == "'a'  at in.jsonl:1 was kept: it is empty, and empty items are not compared\n"
 
 
 def test_white_space_alone(tmp_path):
@@ -256,7 +256,7 @@ def test_a_short_item_may_not_have_been_compared(tmp_path):
 def test_numbers_are_called_by_their_id(tmp_path):
     np.save(tmp_path / "c.npy", np.array([0, 2**63, 2**64 - 1], np.uint64))
     assert run("dedup", tmp_path / "c.npy", "-o", tmp_path / "out", "--by", "hamming", "--within", 3).exit_code == 0
-    assert run("show", tmp_path / "out", 2).stdout == "2  at c.npy:2 was kept: no similar kept item was found within 3 bits\n"
+    assert run("show", tmp_path / "out", 2).stdout == "c.npy:2 (rows count from 0) was kept: no similar kept item was found within 3 bits\n"
     assert json.loads(run("show", tmp_path / "out", 2, "--json").stdout)["id"] == 2
 
 

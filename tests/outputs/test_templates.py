@@ -86,7 +86,7 @@ def test_several_are_named_the_largest_first_and_the_rest_counted() -> None:
 
 
 def test_an_item_without_an_id_of_its_own_is_named_by_its_place() -> None:
-    assert removals.called({"source": "a.jsonl", "position": 7, "representative": None}) == "a.jsonl:7"
+    assert removals.called({"source": "a.jsonl", "position": 7, "representative": None}) == "record 8 of a.jsonl"
 
 
 def test_bins_hold_all_values_once() -> None:

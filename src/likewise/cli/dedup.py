@@ -113,7 +113,7 @@ def show_command(out: Path | str, item: object) -> str:
 
 
 def example(removed: Path, *, near: bool) -> object:
-    """The id or place of a removed item to show: the first near-duplicate if ``near``, else the first copy; None if the input was a pipe."""
+    """The id of a removed item to show: the first near-duplicate if ``near``, else the first copy; None without an id, or if the input was a pipe."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
@@ -121,8 +121,7 @@ def example(removed: Path, *, near: bool) -> object:
         for batch in pq.ParquetFile(file).iter_batches(columns=["id", "source", "position", "reason"]):
             at = pc.index(batch["reason"], "near").as_py() if near else 0
             for row in batch.slice(at, 1).to_pylist() if at >= 0 else ():
-                name = f"{row['source']}:{row['position']}" if row["id"] is None else row["id"]
-                return None if row["source"].startswith("stdin") else name
+                return None if row["source"].startswith("stdin") else row["id"]
     return None
 
 

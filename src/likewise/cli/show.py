@@ -19,6 +19,8 @@ from likewise.kinds.kind import SIGNS, WORDS
 SCHEMA = "likewise/show/1"
 #: Maximum number of removed items listed for a kept one.
 MOST_MEMBERS = 10
+#: Maximum number of digits of a line.
+MOST_DIGITS = 18
 
 
 @verb(
@@ -40,19 +42,19 @@ def show(screen: Screen, originals: Any, identity: str) -> None:
     """Print the outcome of the item with this id, or at this place."""
     folder = originals.out
     for spelled in spellings(originals, identity):
-        removed = rows_of(originals.removed, "id", spelled)
+        removed = rows_of(originals, "id", spelled)
         if removed:
             if len(removed) > 1:
-                screen.warn(f"{counted(len(removed), 'removed item')} have this id; this is the first one. Give SOURCE:POSITION for another")
+                screen.warn(f"{counted(len(removed), 'removed item')} have this id; this is the first one. Give SOURCE:LINE for another")
             show_removed(screen, originals, removed[0])
             return
-        members = rows_of(originals.removed, "kept_id", spelled)
+        members = rows_of(originals, "kept_id", spelled)
         if members:
             show_kept(screen, originals, members)
             return
     found = originals.find(identity) or place_of(originals, identity)
     if found is None:
-        raise UsageError(f"no item of {folder} has the id {identity!r}; {hint(originals.removed)}")
+        raise UsageError(f"no item of {folder} has the id {identity!r}; {hint(originals)}")
     show_alone(screen, originals, *found)
 
 
@@ -65,15 +67,15 @@ def spellings(originals: Any, identity: str) -> list[str]:
     return [identity, json.dumps(identity, ensure_ascii=False), f'"{identity}"']  # the last: with escapes, as printed
 
 
-def rows_of(table: Any, column: str, identity: str) -> list[dict[str, Any]]:
-    """The rows of removed.parquet with the given id, or with the given place SOURCE:POSITION. Ids are compared as values of their type."""
+def rows_of(originals: Any, column: str, identity: str) -> list[dict[str, Any]]:
+    """The rows of removed.parquet with the given id, or at the given place (`place_at`). Ids are compared as values of their type."""
     import pyarrow.compute as pc
 
+    table = originals.removed
     same = is_id(table[column], identity)
-    source, position = split_place(identity)
-    if position is not None and not pc.any(same).as_py():
+    if not pc.any(same).as_py() and (place := place_at(originals, identity)):
         prefix = column.removesuffix("id")
-        same = pc.and_(pc.equal(table[f"{prefix}source"], source), pc.equal(table[f"{prefix}position"], position))
+        same = pc.and_(pc.equal(table[f"{prefix}source"], place[0]), pc.equal(table[f"{prefix}position"], place[1]))
     return table.filter(same).to_pylist()
 
 
@@ -92,30 +94,34 @@ def is_id(ids: Any, identity: str) -> Any:
     return pc.is_in(ids.cast(pa.string()), pa.array([identity]))
 
 
-def split_place(identity: str) -> tuple[str, int | None]:
-    source, _, position = identity.rpartition(":")
-    return source, int(position) if position.isdecimal() and len(position) < 19 else None
+def place_at(originals: Any, identity: str) -> tuple[str, int] | None:
+    """The source and position of SOURCE:LINE, or of SOURCE:ROW for a file without lines; None for other texts."""
+    source, _, number = identity.rpartition(":")
+    if not number.isdecimal() or len(number) > MOST_DIGITS:
+        return None
+    position = originals.position(source, int(number))
+    return None if position is None else (source, position)
 
 
 def place_of(originals: Any, identity: str) -> tuple[tuple[str, int], Any] | None:
-    """The item at SOURCE:POSITION, if there is one."""
+    """The item at SOURCE:LINE or SOURCE:ROW, if there is one."""
     from likewise.errors import DataError
 
-    source, position = split_place(identity)
-    if position is None or source not in originals.paths:
+    place = place_at(originals, identity)
+    if place is None:
         return None
     try:
-        found = originals.texts([(source, position)])
+        return place, originals.texts([place])[place]
     except DataError:
         return None
-    return (source, position), found[source, position]
 
 
-def hint(removed: Any) -> str:
-    first = removed.slice(0, 3).to_pylist()
+def hint(originals: Any) -> str:
+    first = originals.removed.slice(0, 3).to_pylist()
     if not first:
         return "nothing was removed"
-    ids, place = [repr(row["id"]) for row in first if row["id"] is not None], f"{first[0]['source']}:{first[0]['position']}"
+    place = originals.name((first[0]["source"], first[0]["position"]))
+    ids = [] if originals.numbered else [repr(row["id"]) for row in first if row["id"] is not None]
     return f"ids of removed items are, for example, {', '.join(ids)}; or use a location such as {place}" if ids else f"use a location such as {place}"
 
 
@@ -135,7 +141,10 @@ def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
         found = {"differences": runs} if runs is not None else {}
         screen.document({"schema": SCHEMA, "status": "removed", **sides, **why, "by": originals.method["by"], **found})
         return
-    screen.rows([("removed", named(row["id"], here)), ("kept", named(row["kept_id"], there)), ("why", reason(row, originals))], data=True)
+    screen.rows(
+        [("removed", named(originals, row["id"], here)), ("kept", named(originals, row["kept_id"], there)), ("why", reason(row, originals))],
+        data=True,
+    )
     screen.data("")
     laid(screen, originals, removed.text, kept.text, runs)
 
@@ -149,9 +158,12 @@ def item(identity: object, place: tuple[str, int]) -> dict[str, Any]:
     return {"id": identity, "source": place[0], "position": place[1]}
 
 
-def named(identity: object, place: tuple[str, int]) -> str:
-    where = f"{place[0]}:{place[1]}"
-    return harmless(where if identity is None else f"{identity!r}  at {where}")
+def named(originals: Any, identity: object, place: tuple[str, int]) -> str:
+    """The id and the place of an item; the place alone if the id is the name of the file, or the position of an item without an id."""
+    where = originals.name(place)
+    if identity is None or originals.numbered:
+        return harmless(where)
+    return harmless(repr(identity) if identity == where else f"{identity!r}  at {where}")
 
 
 def reason(row: dict[str, Any], originals: Any) -> str:
@@ -209,10 +221,12 @@ def show_kept(screen: Screen, originals: Any, members: list[dict[str, Any]]) -> 
         gone = [{"id": own} | {name: row[name] for name in ("source", "position", value, "reason")} for own, row in zip(ids, members, strict=True)]
         screen.document({"schema": SCHEMA, "status": "kept", **item(identity, place), "removed_for_it": gone})
         return
-    screen.data(f"{named(identity, place)} was kept; {counted(len(members), 'duplicate')} of it {'was' if len(members) == 1 else 'were'} removed:")
+    screen.data(
+        f"{named(originals, identity, place)} was kept; {counted(len(members), 'duplicate')} of it {'was' if len(members) == 1 else 'were'} removed:"
+    )
     for row in members[:MOST_MEMBERS]:
         similar = "" if row[value] is None else f"  {figure(row[value], value)}"
-        screen.data(f"  {named(row['id'], (row['source'], row['position']))}  {row['reason']}{similar}")
+        screen.data(f"  {named(originals, row['id'], (row['source'], row['position']))}  {row['reason']}{similar}")
     if len(members) > MOST_MEMBERS:
         screen.data(f"  ... and {len(members) - MOST_MEMBERS:,} more in removed.parquet")
 
@@ -226,7 +240,7 @@ def show_alone(screen: Screen, originals: Any, place: tuple[str, int], found: An
     if screen.json:
         screen.document({"schema": SCHEMA, "status": status, **item(identity, place), "removed_for_it": []})
         return
-    screen.data(f"{named(identity, place)} was {status}: {why_not_removed(originals, found)}")
+    screen.data(f"{named(originals, identity, place)} was {status}: {why_not_removed(originals, found)}")
 
 
 def why_not_removed(originals: Any, found: Any) -> str:

@@ -17,13 +17,14 @@ import pyarrow.parquet as pq
 
 from likewise.errors import DataError, FormatError, LikewiseError, UsageError
 from likewise.io.field_names import of_source
+from likewise.io.formats.lines import lines_of
 from likewise.io.ids import from_json
 from likewise.io.inputs import resolve
 from likewise.io.manifest import SEAL, seal
 from likewise.io.output import checksums, work_beside
 from likewise.kinds import of_payload
 from likewise.messages import option
-from likewise.records import Records
+from likewise.records import Chunk, Records
 from likewise.report.differences import Groups, groups_of
 from likewise.report.examples import Example
 from likewise.report.gather import choose
@@ -32,7 +33,9 @@ from likewise.runs import shown
 Place = tuple[str, int]  # source and position
 
 #: Formats whose chunks can be found by row; those of others are found by byte.
-BY_ROWS = (".parquet", ".arrow", ".npy")
+BY_ROWS = ("parquet", "arrow", "npy")
+#: Formats of lines, and whether a carriage return alone ends a line.
+LINES = {"jsonl": False, "csv": True}
 
 
 class Original(NamedTuple):
@@ -143,8 +146,45 @@ class Originals:
                     return (source, first + row), self.original(records, row)
         return None
 
+    def name(self, place: Place) -> str:
+        """Return a place as people write it: SOURCE:LINE in files of lines, SOURCE:ROW in others, or the name of a text file.
+
+        `position` understands it. If the source cannot be read, the place is "record 3 of SOURCE", from 1.
+        """
+        source, position = place
+        try:
+            for format, path, first, chunk, records in self.parsed(source, [position]):
+                if format == "text":
+                    return source
+                if format not in LINES:
+                    return f"{source}:{position} (rows count from 0)"
+                if first <= position < first + len(records):
+                    return f"{source}:{lines_of(path, chunk, records, LINES[format])[0][position - first]}"
+        except DataError:
+            pass
+        return f"record {position + 1} of {source}"
+
+    def position(self, source: str, number: int) -> int | None:
+        """Return the position of the record at a line, or with the number of a row, as `name` shows them; None if there is none."""
+        if source not in self.paths:
+            return None
+        try:
+            for format, path, first, chunk, records in self.parsed(source):
+                if format not in LINES:
+                    return number
+                begin, end = lines_of(path, chunk, records, LINES[format])
+                if (rows := np.flatnonzero((begin <= number) & (number <= end))).size:
+                    return first + int(rows[0])
+        except DataError:
+            return number - 1
+        return None
+
     def records(self, source: str, positions: Sequence[int] = ()) -> Iterator[tuple[int, Records]]:
-        """Yield (position of the first row, rows) of the chunks of a source. Raises DataError if the source is gone.
+        """Yield (position of the first row, rows) of the chunks of a source, as `parsed`."""
+        return ((first, records) for _, _, first, _, records in self.parsed(source, positions))
+
+    def parsed(self, source: str, positions: Sequence[int] = ()) -> Iterator[tuple[str, Path, int, Chunk, Records]]:
+        """Yield (format, path, position of the first row, chunk, rows) of the chunks of a source. Raises DataError if the source is gone.
 
         positions: ascending; if given and rows can be found by number, only chunks with these rows are read.
         """
@@ -157,14 +197,15 @@ class Originals:
             piped = "standard input is not kept" if source == "stdin" else "this input no longer exists"
             raise DataError(f"{path}: {piped}, so its items cannot be shown")
         [found] = resolve([path], want=self.want)
-        by_rows = getattr(found.format, "__name__", "").endswith(BY_ROWS)
+        format = getattr(found.format, "__name__", "").rpartition(".")[2]
+        by_rows = format in BY_ROWS
         first = 0
         asked = shown.showing(of_source(self.want, source))
         for chunk in found.chunks_of(asked, positions, 0) if by_rows and positions else found.chunks(asked):
             if by_rows:
                 first = chunk.start
             records = found.parse(chunk, asked)
-            yield first, records
+            yield format, path, first, chunk, records
             first += len(records)
 
     def original(self, records: Records, row: int) -> Original:

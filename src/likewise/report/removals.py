@@ -92,5 +92,5 @@ def warning(found: Report, limit: float) -> Iterator[str]:
 
 
 def called(row: Report) -> str:
-    """Return the representative of a cluster by id, or by place if it has no id."""
-    return f"{row['source']}:{row['position']}" if row["representative"] is None else repr(row["representative"])
+    """Return the representative of a cluster by id, or by its number in the source, from 1, if it has no id."""
+    return f"record {row['position'] + 1} of {row['source']}" if row["representative"] is None else repr(row["representative"])

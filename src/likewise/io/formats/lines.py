@@ -206,6 +206,20 @@ def count_lines(stream: io.RawIOBase, size: int, cr: bool) -> tuple[int, int]:
     return line, line_start
 
 
+def lines_of(path: Path, chunk: Chunk, records: Records, cr: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and the last line of each record of a chunk, from 1, int64[n] each."""
+    end = chunk.data == ord("\n")
+    if cr:
+        end |= (chunk.data == ord("\r")) & (np.append(chunk.data[1:], 0) != ord("\n"))
+    ends, first = np.flatnonzero(end), chunk.line
+    if not first:
+        with open_read(path) as stream:
+            first, _ = count_lines(stream, chunk.start, cr)
+    begin = records.start - chunk.start
+    last = begin + np.maximum(records.length, 1) - 1
+    return first + np.searchsorted(ends, begin), first + np.searchsorted(ends, last)
+
+
 def counted(chunk: Chunk, cr: bool) -> tuple[int, int]:
     """Return (line, offset of its start) of a chunk of a seekable file, counted from the nearest place counted before."""
     with COUNTING:
