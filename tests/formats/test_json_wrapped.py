@@ -71,14 +71,14 @@ def test_few_records_inside_a_document_are_copied(tmp_path: Path, rows: list[Any
 @pytest.mark.parametrize(
     ("raw", "said"),
     [
-        ('{"meta": 1, "items": [1]}', r"a.json: has no list 'data' \(records=\); fields of the document: meta, items"),
-        ('[{"text": "a"}]', r"a.json: has no list 'data'"),
-        ('{"data": {"text": "a"}}', r"a.json: has no list 'data'"),
+        ('{"meta": 1, "items": [1]}', r"a.json: has no list for records='data'; fields of the document: meta, items"),
+        ('[{"text": "a"}]', r"a.json: has no list for records='data'"),
+        ('{"data": {"text": "a"}}', r"a.json: has no list for records='data'"),
         ('{"data": [{"text": "a"}', r"a.json: the file ends before the list 'data' is closed"),
         ('{"data": [{"text": "a"}], "x": 1', r"a.json: the file ends before its document is closed"),
         (
             '{"data": [{"text": "a"}]}\n{"data": [{"text": "b"}]}',
-            r"a.json, line 2, column 1: text after the end of the document; records= reads one",
+            r"a.json, line 2, column 1: text after the end of the document; records='data' reads one",
         ),
         ('{"x" 1, "data": []}', r"a.json, line 1, column 6: unexpected token in JSON"),
         ('{"data": [{"text": "a"}], "x" 1}', r"a.json, line 1, column 31: unexpected token in JSON"),

@@ -308,10 +308,14 @@ def test_arrays_that_cannot_be_compared_are_named(tmp_path):
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        ({"by": "l2", "threshold": 0.8}, r"l2 is a distance: use within=D \(maximum distance\) instead of threshold="),
-        ({"by": "cosine", "within": 0.2}, "cosine is a similarity; use threshold="),
+        ({"by": "l2", "threshold": 0.8}, r"l2 is a distance: use within=D \(maximum distance\) instead of threshold=0\.8$"),
+        ({"by": "cosine", "within": 0.2}, r"^within=0\.2: cosine is a similarity; use threshold=S, or by='angle' with within=DEGREES$"),
         ({"by": "cosine", "threshold": 1.5}, "above 0 and up to 1"),
         ({"by": "cosine", "normalize": "lower"}, "only texts are normalized"),
+        (
+            {"by": "edit", "threshold": 0.9},
+            r"\(maximum number of edits\) instead of threshold=0\.9; for relative similarity of strings compare shingles: by='chars:2'$",
+        ),
         ({"by": "linf", "within": 1}, "similar items cannot be found by this measure"),
         ({"by": "edit", "within": 2, "verify": "none"}, "strings are always compared exactly"),
         ({"by": "l2", "within": 2, "verify": "none"}, "vectors are always compared exactly"),

@@ -118,7 +118,8 @@ def test_parts_of_a_record_are_no_vector_where_there_is_one(tmp_path):
     pq.write_table(pa.Table.from_pylist(rows_), tmp_path / "in.parquet")
     for given_ in (tmp_path / "in.jsonl", tmp_path / "in.parquet", rows_):
         assert pairs_of(lw.pairs(given_, by="cosine").to_arrow()) == {(0, 1): 1.0}
-        with pytest.raises(lw.DataError, match="has the field 'other'"):
+        said = "the data has no column 'other'; its columns: vector, indices, values; " if given_ is rows_ else "has the field 'other'"
+        with pytest.raises(lw.DataError, match=said):
             lw.pairs(given_, by="cosine", field="other")
         assert len(lw.pairs(given_, by="cosine", field="indices+values")) == 0
     (tmp_path / "cut.jsonl").write_text('{"vector": null}\n{"vector": [1, 2]}\n{"vector": [1,\n')

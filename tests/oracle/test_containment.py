@@ -156,7 +156,7 @@ def test_what_else_is_refused(by):
     for choices, message in (
         ({"star": True}, "star=True: containment is not symmetric"),
         ({"verify": "none"}, "by containment .* are always compared exactly"),
-        ({"within": 0.2}, "within=: containment is a similarity"),
+        ({"within": 0.2}, r"within=0\.2: containment is a similarity; use threshold=S, the minimum share"),
         ({"bands": 5, "rows": 2}, "bands=5 and rows=2: by=.* joins (texts|sets) exactly, without bands"),
         ({"slots": 64}, "slots=64: by="),
         ({"preset": "fineweb"}, "and preset= if it is given"),

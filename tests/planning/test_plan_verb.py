@@ -155,7 +155,7 @@ def test_what_the_command_says(tmp_path):
 
 
 def test_data_that_no_plan_can_be_made_of_are_refused():
-    words = "no document of the sample has a shingle"
+    words = "no document of the sample has a shingle of words:5; use shorter shingles, such as by='words:2', or leave "
     apart = [[1.7e308, -1.7e308], [-1.7e308, 1.7e308], [0, 0]]
     for data, choices, message in (
         (["!!!", "???"], {}, words),

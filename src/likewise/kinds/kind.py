@@ -74,7 +74,7 @@ class MeasureFacts:
     containment: str = ""  # "module:function" that computes NAME/containment
     converted_to: Made | None = None
     also: tuple[str, ...] = ()  # names used by other libraries, for hints in messages
-    instead: str = ""  # for a similarity: the hint shown when ``within`` is given
+    instead: str = ""  # the hint shown to a user who gives ``within`` for a similarity, or no ``within`` for a distance
 
 
 class Kind:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.kinds.kind import NEVER, SIGNS, MeasureFacts, loaded
 from likewise.kinds.stored import Stored
+from likewise.messages import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 #: Pads strings to whole words.
 FILLING = 0xFF
 EDITS = ("edit", "edits")
+RELATIVE = f"for relative similarity of strings compare shingles: {option('by', 'chars:2')}"
 EDIT = MeasureFacts(
     "edit",
     "likewise.measures.edit:edit",
@@ -31,6 +33,7 @@ EDIT = MeasureFacts(
     units=EDITS,
     distance=True,
     whole=True,
+    instead=RELATIVE,
 )
 LEVENSHTEIN = MeasureFacts(
     "levenshtein",
@@ -39,6 +42,7 @@ LEVENSHTEIN = MeasureFacts(
     units=EDITS,
     distance=True,
     whole=True,
+    instead=RELATIVE,
 )
 
 

@@ -33,7 +33,10 @@ COSINE = MeasureFacts(
     empty="of zeros only",
     real=True,
     directed=True,
-    instead=f"cosine is a similarity; use {option('threshold')}, or {option('by', 'angle')} with {option('within', placeholder='DEGREES')}",
+    instead=(
+        f"cosine is a similarity; use {option('threshold', placeholder='S')}, "
+        f"or {option('by', 'angle')} with {option('within', placeholder='DEGREES')}"
+    ),
     search="likewise.nearest.neighbors:COSINES",
     in_sparse=True,
 )

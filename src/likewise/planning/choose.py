@@ -201,21 +201,22 @@ def whole(name: str, number: Any, most: int = sys.maxsize) -> int | None:
 def limit_of(method: Text | Measure, threshold: object, within: object) -> Fraction:
     """Return the threshold as a value of the measure: the minimum similarity or the maximum distance. Raises UsageError."""
     if threshold is not None and within is not None:
-        raise UsageError(f"{option('threshold')} and {option('within')} set the same limit; give only one of them")
+        raise UsageError(f"{option('threshold', threshold)} and {option('within', within)} set the same limit; give only one of them")
     if method.facts.distance:
         if within is None:
             unit = f"number of {method.facts.units[1]}" if method.facts.units[1] else "distance"
-            instead = f" instead of {option('threshold')}" if threshold is not None else ""
-            raise UsageError(f"{method} is a distance: use {option('within', placeholder='D')} (maximum {unit}){instead}")
+            instead = f" instead of {option('threshold', threshold)}" if threshold is not None else ""
+            other = f"; {method.facts.instead}" if method.facts.instead else ""
+            raise UsageError(f"{method} is a distance: use {option('within', placeholder='D')} (maximum {unit}){instead}{other}")
         return parse_within(within)
     real = method.facts.real
     if within is None:
         return parse_threshold("0.8" if threshold is None else threshold, real=real)
     if method.containment:
-        instead = f"use {option('threshold')}, the minimum share of an item that another contains"
-        raise UsageError(f"{option('within')}: containment is a similarity; {instead}")
+        instead = f"use {option('threshold', placeholder='S')}, the minimum share of an item that another contains"
+        raise UsageError(f"{option('within', within)}: containment is a similarity; {instead}")
     if method.facts.instead:
-        raise UsageError(f"{option('within')}: {method.facts.instead}")
+        raise UsageError(f"{option('within', within)}: {method.facts.instead}")
     return parse_similarity_within(within, real=real)
 
 

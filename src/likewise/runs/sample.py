@@ -73,8 +73,8 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
         raise DataError(unusable.matrix(", ".join(seen.names[:3]), want))
     if len(drawn) < 2:
         seen.explain(want, str(job.method))
-        if texts and seen.texts and not drawn:
-            few = f"no document of the sample has a shingle of {job.method}; use shorter shingles ({option('by')}), or"
+        if isinstance(job.method, Text) and seen.texts and not drawn:
+            few = f"no document of the sample has a shingle of {job.method}; use shorter shingles, such as {option('by', shorter(job.method))}, or"
         else:
             few = f"a sample needs at least two different {job.method.kind.name};"
         raise UsageError(f"{few} leave {either('the data', 'INPUT')} out to plan without a sample")
@@ -82,6 +82,11 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
     items = job.compared.batch((np.concatenate([*drawn.values()]), offsets), job)
     whole = max(1.0, sum(source.size for source in sources) / max(seen.bytes, 1))
     return Pilot(of_all_pairs(items, compared_by(job.method)), len(drawn), round(len(different) * whole), job.facts, elements(items))
+
+
+def shorter(method: Text) -> str:
+    """The unit with half the tokens in a shingle, for a message."""
+    return f"{method.unit}:{max(1, method.k // 2)}"
 
 
 def compared_by(method: Text | Measure) -> Text | Measure:

@@ -102,7 +102,7 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
             old = "all its Parquet files are read, including rows that were later changed or deleted"
             run.warn(f"{printable(path.parent)} is a Delta table: {old}; to compare its latest version only, export it first")
     if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
-        other = f"it is not JSON, Parquet or Arrow, nor CSV with a column {run.job.field!r} ({option('field')})"
+        other = f"it is not JSON, Parquet or Arrow, nor CSV with a column {run.job.field!r}; name its column with {option('field', placeholder='F')}"
         run.warn(f"standard input was read as one document: {other}")
     elif few := few_documents(sources):
         run.warn(few)

@@ -73,10 +73,10 @@ class Wrapped:
                 return at + found
             if len(head) < size:
                 there = ", ".join(json_text.names(bytes(head))) or "none"
-                raise DataError(f"{path}: has no list {self.records!r} ({option('records')}); fields of the document: {there}")
+                raise DataError(f"{path}: has no list for {option('records', self.records)}; fields of the document: {there}")
             if most is not None and size > most:
                 wider = f"raise {option('max_record')} to search further"
-                raise DataError(f"{path}: no list {self.records!r} ({option('records')}) in the first {size:,} bytes; {wider}")
+                raise DataError(f"{path}: has no list for {option('records', self.records)} in the first {size:,} bytes; {wider}")
             size *= 2
 
     def _check_rest(self, path: Path, at: int, most: int) -> None:
@@ -88,7 +88,7 @@ class Wrapped:
                 if event.kind == json_text.CLOSE and event.depth == 0:
                     if behind := rest[event.end :].lstrip(BLANK):
                         where = json_array.place(path, at + len(rest) - len(behind))
-                        raise DataError(f"{where}: text after the end of the document; {option('records')} reads one document per file")
+                        raise DataError(f"{where}: text after the end of the document; {option('records', self.records)} reads one document per file")
                     return
         except json_text.BrokenError as error:
             raise DataError(f"{json_array.place(path, at + error.at)}: unexpected token in JSON; repair the file there") from None

@@ -24,6 +24,7 @@ from likewise.items.given import refuse_deep, shown
 from likewise.items.python_values import as_json
 from likewise.items.readers import reader_of
 from likewise.items.sparse import holds_none
+from likewise.messages import option
 from likewise.records import Chunk, Each, Want, in_turn
 
 __all__ = ["chunks", "few", "known", "parse", "schema", "table", "write"]
@@ -58,9 +59,8 @@ def table(given: Any, want: Want = TEXT) -> pa.Table:
         if reader and not holds(given, want.text):
             known = ", ".join(map(shown, list(given)[:3])) + ", ..." * (len(given) > 3)
             typed = f'[{{"id": key, "{want.text}": value}} for key, value in given.items()]'
-            raise UsageError(
-                f"an input is a dict and is read as columns; none of {known} is {want.text!r} (field=). For a mapping of ids to items give {typed}"
-            )
+            lacks = f"none of {known} is {want.text!r}; name one with {option('field', placeholder='F')}"
+            raise UsageError(f"an input is a dict and is read as columns; {lacks}. For a mapping of ids to items give {typed}")
         for name, values in given.items():
             if isinstance(values, str | bytes) or not isinstance(values, Iterable):
                 raise UsageError(f"an input is a dict of columns, but {shown(name)} is {_described(values)}; give a list with a value for each row")
