@@ -119,5 +119,5 @@ def test_show_finds_items_without_ids_by_place_alone(tmp_path: Path, monkeypatch
         "kept     1  at in.parquet:0 (rows count from 0)",
     ]
     assert run("show", "out", "7").stdout.startswith("7  at in.parquet:2 (rows count from 0) was kept: ")
-    assert run("show", "out", "in.parquet:3").stdout.startswith("in.parquet:3 was kept")
+    assert run("show", "out", "in.parquet:3").stdout.startswith("in.parquet:3 (rows count from 0) was kept: ")
     assert "no item of out has the id '3'; use a location such as in.parquet:1" in run("show", "out", "3").stderr
