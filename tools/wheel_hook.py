@@ -4,7 +4,7 @@ The first runs of an installed wheel then compile nothing, as long as it runs wi
 tag of this Python and platform. The variable AHEAD in the environment says what is compiled:
 
     not set       the kernels of documents, for the lowest level: half a minute
-    all           all kernels, for every level: a few minutes, for wheels that are published
+    all           all kernels, for every level: a few minutes
     NAME ...      the kernels of these jobs (`likewise.cli.common_jobs`), for the levels that are named, or every level
     empty         nothing: a wheel for every platform, whose kernels are compiled when they are first used, as where the compilation fails
 """

@@ -36,7 +36,7 @@ MOST_BYTES = 64 << 20
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 MOST_THREADS = 4096
 UNITS_OF_SIZE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-#: Minimum of ``memory``: a run of a few items takes 220 MB (peak_memory_bytes in run.json).
+#: Minimum of ``memory``, which does not include what Python, the libraries and the compiler take (`engines.threads.OVERHEAD`).
 LEAST_MEMORY = 256 * 2**20
 
 
@@ -269,5 +269,7 @@ def memory_of(size: int | str | None) -> int | None:
     found = parse_size(size)
     if found < LEAST_MEMORY:
         least = f"{LEAST_MEMORY >> 20}M"
-        raise UsageError(f"{option('memory', size)}: give {least} or more; Python, the libraries and the compiled kernels need another 220 MB")
+        raise UsageError(
+            f"{option('memory', size)}: give {least} or more; Python and the libraries need another 170 MB, or 370 MB in a run that compiles kernels"
+        )
     return found

@@ -28,12 +28,15 @@ from likewise import kernels
 from likewise.cli.common_jobs import JOBS, LIBRARIES
 from likewise.kernels.jit import Kernel
 
-OPTIONAL = ("rapidfuzz", "pandas", "polars", "cv2")
+OPTIONAL = {"rapidfuzz", "pandas", "polars", "cv2"}
+
+class Missing:
+    def find_spec(self, wanted, path=None, target=None):
+        if wanted in OPTIONAL - {LIBRARIES.get(name)}:
+            raise ModuleNotFoundError(wanted)
+
+sys.meta_path.insert(0, Missing())
 for name, job in JOBS.items():
-    for library in OPTIONAL:
-        sys.modules.pop(library, None)
-        if library != LIBRARIES.get(name):
-            sys.modules[library] = None  # an import raises ImportError
     folder = Path(sys.argv[1], name)
     folder.mkdir()
     job(folder)

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import likewise as lw
+from likewise.engines import threads as threads_of_engine
 from likewise.engines.threads import Threads
 from likewise.io import compression
 from likewise.io.formats import lines, parquet
@@ -273,3 +274,10 @@ def test_a_source_that_has_shrunk_is_reported_after_what_was_read_of_it(tmp_path
         else:
             lines.copy_rows(tmp_path / name, tmp_path / "out", start[keep], (start + length)[keep], each=engine.map)
     assert (tmp_path / "out").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(("usable", "data"), [(16 << 10, 12 << 10), (1536, 1152), (1024, 640), (384, 96)])
+def test_the_default_memory_leaves_room_for_the_compiler(monkeypatch: pytest.MonkeyPatch, usable: int, data: int) -> None:
+    """In MiB: 75%, but all except 384 MiB if that is less, and at least 25%."""
+    monkeypatch.setattr(threads_of_engine, "usable_memory", lambda: usable << 20)
+    assert threads_of_engine.default_memory() == data << 20

@@ -49,6 +49,8 @@ def build(out: Path | None = None, level: str | None = None, jobs: Sequence[str]
         if level is None or out is None:
             kept = store.cache()
             number = 0 if kept is None else len(list(kept.glob(f"*{store.SUFFIX}")))
+            if kept:
+                note(kept, finished)
         else:
             number = add(folder / "store", out / f"{level}-{store.edition(level)}", finished)
     if failed := [name for name in names if name not in finished]:
@@ -90,8 +92,13 @@ def add(made: Path, target: Path, finished: list[str]) -> int:
         target.mkdir(parents=True, exist_ok=True)
         for path in stored:
             shutil.copyfile(path, target / path.name)
-        (target / FINISHED).write_text("".join(f"{name}\n" for name in sorted({*finished, *finished_in(target)})))
+        note(target, finished)
     return len(stored)
+
+
+def note(folder: Path, finished: list[str]) -> None:
+    """Note in a folder that it has the kernels of these jobs, too."""
+    (folder / FINISHED).write_text("".join(f"{name}\n" for name in sorted({*finished, *finished_in(folder)})))
 
 
 def finished_in(folder: Path) -> list[str]:
@@ -100,6 +107,11 @@ def finished_in(folder: Path) -> list[str]:
         return (folder / FINISHED).read_text().split()
     except OSError:
         return []
+
+
+def is_complete(folder: Path) -> bool:
+    """True if a folder has the kernels of all jobs that need no optional library."""
+    return {*JOBS} - {*LIBRARIES} <= {*finished_in(folder)}
 
 
 def work(folder: Path) -> None:

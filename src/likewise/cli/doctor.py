@@ -65,15 +65,17 @@ def compile_ahead(screen: Screen) -> None:
     from likewise.kernels import levels, store
 
     folder = store.ahead()
-    finished = compiling.finished_in(folder) if folder else []
+    shared = bool(folder or levels.here()) and may_install()
+    finished = [name for place in (folder, None if shared else store.cache()) if place for name in compiling.finished_in(place)]
     jobs = [name for name in compiling.runnable(compiling.JOBS) if name not in finished]
-    if folder and not jobs:
-        screen.say(f"{counted(stored(folder), 'kernel')} already compiled ahead, in {folder}")
+    if not jobs:
+        place = folder or store.cache()
+        assert place  # it names the finished jobs
+        screen.say(f"{counted(stored(place), 'kernel')} already compiled ahead, in {place}")
         return
     began = time.perf_counter()
     screen.say("compiling all kernels, which takes a minute or two")
     level = [folder.name.rpartition("-")[0]] if folder else levels.here()[-1:]  # kernels are read from one folder
-    shared = bool(level) and may_install()
     try:
         number = compiling.build(store.AHEAD, level[0], jobs) if shared else compiling.build(jobs=jobs)
     except RuntimeError as error:
@@ -166,20 +168,29 @@ def cores() -> Check:
 
 
 def memory() -> Check:
-    from likewise.engines.threads import usable_memory
+    from likewise.engines.threads import default_memory, usable_memory
 
     most = usable_memory()
-    return Check("memory", "ok", f"{size(most)} available; a run uses up to {size(most * 3 // 4)} by default")
+    return Check("memory", "ok", f"{size(most)} available; a run uses up to {size(default_memory())} by default")
 
 
 def cache() -> Check:
     """Kernels that are not kept have to be compiled again in each run."""
+    from likewise.cli import compiling
     from likewise.kernels import store
 
     ahead, folder = store.ahead(), store.cache()
-    found = [f"{counted(stored(ahead), 'kernel')} compiled ahead in {ahead}"] if ahead else []
-    if ahead is None and store.AHEAD.is_dir():
-        found.append("kernels compiled ahead do not fit: they are for another version of Python or Numba, or another processor")
+    complete = any(place and compiling.is_complete(place) for place in (ahead, folder))
+    if ahead:
+        found = [f"{counted(stored(ahead), 'kernel')} for this machine in the package, in {ahead}"]
+        if not complete:
+            found = [f"{found[0]}: `likewise doctor --compile` adds those of other data types"]
+    else:
+        found = ["no kernels in the package"]
+        if store.AHEAD.is_dir():
+            found = ["the kernels in the package do not fit, because they are for another version of Python or Numba, or another processor"]
+        if not complete:
+            found = [f"{found[0]}: `likewise doctor --compile` compiles them now"]
     if folder is not None:
         found.append(f"{counted(stored(folder), 'kernel')} compiled on this machine in {folder}")
         return Check("cache", "ok", ", ".join(found))

@@ -242,7 +242,7 @@ FLAGS: dict[str, Flag] = {
     "memory": Flag(
         RUN,
         "--memory",
-        "Memory for the data, such as 1.5G. Python, the libraries and the kernels need another 220 MB.",
+        "Memory for the data, such as 1.5G. Python and the libraries need another 170 MB, or 370 MB in a run that compiles kernels.",
         "SIZE",
         "75% of available memory",
         brief="Memory for the data, such as 1.5G.",

@@ -19,6 +19,8 @@ from likewise.progress import INTERRUPTED
 
 A = TypeVar("A")
 B = TypeVar("B")
+#: Bytes for Python, the libraries and the compiler: a run of a few items peaks at 170 MB, 364 MB if it compiles (peak_memory_bytes in run.json).
+OVERHEAD = 384 << 20
 
 
 class StoppedError(Exception):
@@ -156,6 +158,12 @@ def usable_memory() -> int:
         return min(most, default=4 * 2**30)
     most += [soft for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA) if (soft := resource.getrlimit(kind)[0]) != resource.RLIM_INFINITY]
     return min(most, default=4 * 2**30)
+
+
+def default_memory() -> int:
+    """Bytes for the data of a run: three quarters of the usable memory, less where the rest would be smaller than OVERHEAD, at least a quarter."""
+    usable = usable_memory()
+    return max(usable // 4, min(usable * 3 // 4, usable - OVERHEAD))
 
 
 def limits(controller: str, unified: tuple[str, ...], classic: tuple[str, ...], root: Path = Path("/sys/fs/cgroup")) -> Iterator[tuple[int, ...]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.drawing.numbers import counted
-from likewise.engines.threads import Threads, usable_memory
+from likewise.engines.threads import Threads, default_memory
 from likewise.errors import LikewiseError, UsageError, can_go_on
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Sources, features_of, images_among, printable, resolve, typed
@@ -47,7 +47,7 @@ def started(
         raise UsageError(f"{option('limit', options.limit)}: would count the items of both collections together; leave it out")
     temporary = options.work is None and out is None
     folder = options.work or (temporary_folder() if out is None else unforeseen(work_beside(out)))
-    memory = options.memory or usable_memory() * 3 // 4
+    memory = options.memory or default_memory()
     resume = options.resume or (None if out is None else False)
     work = Work.claim(folder, resume=resume, in_memory=memory // 2, made=temporary)
     try:

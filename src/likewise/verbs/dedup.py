@@ -103,7 +103,7 @@ def dedup(
     ``on_error``         "skip": reject and list records that cannot be decoded, and continue (fail)
     ``max_record``       maximum size of a record, such as 1000000 or "64M" (64M)
     ``threads``          number of threads (one for each core)
-    ``memory``           memory for the data, such as "1.5G"; Python and libraries need another 220 MB (75% of available memory)
+    ``memory``           memory for the data, such as "1.5G"; Python, libraries and compiling need up to 370 MB more (75% of available memory)
     ``work``             folder of intermediate files (next to ``out``, or a temporary folder)
     ``overwrite``        True: replace ``out`` once the new output is complete
     ``resume``           True: continue an interrupted run
