@@ -60,7 +60,7 @@ def held(first: int, most: int) -> Iterator[None]:
 
 
 def removed(found: Removals) -> tuple[list[int], list[float], list[tuple[float, ...]]]:
-    """Witnesses, their distances (-1 for kept strings), and all pairs that were near, as `slow_walk` gives them."""
+    """Representatives, their distances (-1 for kept strings), and all pairs that were near, as `slow_walk` gives them."""
     matched = [(*pair, value) for pair, value in zip(found.matches.tolist(), found.values.tolist(), strict=True)]
     return found.representative.tolist(), np.nan_to_num(found.value, nan=-1).tolist(), matched
 

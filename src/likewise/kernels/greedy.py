@@ -11,7 +11,8 @@ from likewise.kernels.jit import kernel
 def settle(later, earlier, overlap, out_of, representative, best, of):
     """Remove each item for the most similar kept item before it, the earliest of several; all arrays int64, pairs by ascending ``later``.
 
-    witness, best, of: for each item its witness, -1 at first, and the overlap and out of with it. Ratios are compared by products, without rounding.
+    representative, best, of: for each item its representative, -1 at first, and the overlap and out of with it. Ratios are compared by products,
+    without rounding.
     """
     for i in range(len(later)):
         item, other = later[i], earlier[i]

@@ -58,7 +58,7 @@ def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, ite
     near: uint64[.., words], copies of the odd sketches of the first in ``remembered``, side by side, because large buckets read them all the time.
     cursor: int64[bands], splits.begin[:-1] at first: in each band the first split item that is not before the current item.
     seen: int32[n], -1 at first: the last item that an item was compared with.
-    state: int64[n, 3]: witness (-1: kept), overlap, out of. matches: int64[m, 4], one row a verified pair: item, kept item, overlap, out of.
+    state: int64[n, 3]: representative (-1: kept), overlap, out of. matches: int64[m, 4], one row a verified pair: item, kept item, overlap, out of.
     buffers: uint64[2, m], m the largest size. Stops early when ``matches`` may not have room for the next item's rows, or after about ``most``
     comparisons, so that the caller can show progress and be interrupted.
     """
