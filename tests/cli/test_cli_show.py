@@ -54,7 +54,7 @@ def test_show_marks_with_colors_where_they_are_wanted(out: Path) -> None:
 
 def test_show_an_exact_copy_by_its_place(out: Path) -> None:
     result = run("show", out, "docs.jsonl:3")
-    assert "'c'  at docs.jsonl:3" in result.stdout and "exact copy (after nfc, lower, invisible)" in result.stdout
+    assert "'c'  at docs.jsonl:3" in result.stdout and "exact copy after normalization (nfc, lower, invisible)" in result.stdout
 
 
 def test_show_json(out: Path) -> None:

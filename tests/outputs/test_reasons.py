@@ -74,7 +74,7 @@ def test_the_reason_is_reported_wherever_a_removal_is(tmp_path: Path, monkeypatc
         "c.txt": "exact",
     }
     assert Path("out/kept/a.txt").read_bytes() == WORDS.encode()
-    assert "same shingles by words:5 (after nfc, lower, invisible)\n" in run("show", "out", "b.txt").stdout
+    assert "same shingles by words:5 after normalization (nfc, lower, invisible)\n" in run("show", "out", "b.txt").stdout
     assert json.loads(run("show", "out", "b.txt", "--json").stdout)["reason"] == "equal"
     assert "equal  1.0000" in run("show", "out", "a.txt").stdout
     page = Path("out/report.html").read_text()

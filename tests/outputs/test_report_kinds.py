@@ -239,7 +239,7 @@ def test_an_empty_item_is_said_to_be_empty(tmp_path, by, field, empty):
 def test_white_space_alone(tmp_path):
     out, _ = made(tmp_path, "text", ["a b  c", "a  b c"], "--by", "words:1")
     assert run("show", out, "b").stdout.endswith(
-        "same shingles by words:1 (after nfc, lower, invisible)\n\nThe two differ only in white space.\n\na  b c\n"
+        "same shingles by words:1 after normalization (nfc, lower, invisible)\n\nThe two differ only in white space.\n\na  b c\n"
     )
 
 
@@ -326,7 +326,9 @@ def test_weighted_sets_exactly_are_all_compared():
 def test_queries_without_a_value_are_reported():
     rows = [{"id": "a", "elements": [1, 2]}, {"id": "b", "elements": [1]}]
     found = lw.neighbors(rows, query=[{"id": "q", "tags": [1, 2]}, {"id": "r", "elements": [1, 2]}], by="elements", k=1, exact=True)
-    assert found.report["warnings"] == ["1 of 4 items has no set in the field 'elements' (null, missing or not a set): against/memory.arrow item 1"]
+    assert found.report["warnings"] == [
+        "1 of 4 items has no set in the field 'elements' (null, missing or not a set): against/memory.arrow item 1 (id 'q')"
+    ]
 
 
 def test_rows_that_are_no_objects_are_reported(tmp_path):

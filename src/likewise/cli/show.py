@@ -137,14 +137,13 @@ def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
     if screen.json:
         [identity], [kept_identity] = originals.typed([row]), originals.typed([row], "kept_")
         sides = {"removed": {**item(identity, here), **content(removed, kind)}, "kept": {**item(kept_identity, there), **content(kept, kind)}}
-        why = {name: row[name] for name in ("reason", originals.value, "cluster")}
+        facts = {name: row[name] for name in ("reason", originals.value, "cluster")}
         found = {"differences": runs} if runs is not None else {}
-        screen.document({"schema": SCHEMA, "status": "removed", **sides, **why, "by": originals.method["by"], **found})
+        screen.document({"schema": SCHEMA, "status": "removed", **sides, **facts, "by": originals.method["by"], **found})
         return
-    screen.rows(
-        [("removed", named(originals, row["id"], here)), ("kept", named(originals, row["kept_id"], there)), ("why", reason(row, originals))],
-        data=True,
-    )
+    names = [("removed", named(originals, row["id"], here)), ("kept", named(originals, row["kept_id"], there))]
+    why = reason(row, originals, normalized=removed.text != kept.text)
+    screen.rows([*names, ("why", why)], data=True)
     screen.data("")
     laid(screen, originals, removed.text, kept.text, runs)
 
@@ -166,15 +165,17 @@ def named(originals: Any, identity: object, place: tuple[str, int]) -> str:
     return harmless(repr(identity) if identity == where else f"{identity!r}  at {where}")
 
 
-def reason(row: dict[str, Any], originals: Any) -> str:
+def reason(row: dict[str, Any], originals: Any, *, normalized: bool) -> str:
+    """The reason of a removal in words. normalized: the two items differ as they were read."""
     from likewise.report import wording
 
     method, value = originals.method, originals.value
-    by, steps = method["by"], ", ".join(method["normalize"])
+    by, steps = method["by"], ", ".join(method["normalize"]) if normalized else ""
+    after = f" after normalization ({steps})" if steps else ""
     if row["reason"] == "exact":
-        return "exact copy" + (f" (after {steps})" if steps else " by groups" if method.get("groups") else "")
+        return "exact copy" + (after or (" by groups" if method.get("groups") else ""))
     if row["reason"] == "equal":
-        return f"same shingles by {by}" + (f" (after {steps})" if steps else "")
+        return f"same shingles by {by}{after}"
     if row[value] is None:
         return f"shares a bucket with the kept item by {by}; the {value} was not computed"
     about = "" if method["verify"] == "exact" else "about "

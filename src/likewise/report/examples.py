@@ -61,7 +61,8 @@ def side_by_side(example: Example, number: int, estimated: bool) -> Html:
 def verdict(example: Example, estimated: bool) -> str:
     """Return the reason of a removal in words."""
     if example.reason == "exact":
-        return "exact copy" + (" after normalization" if of_payload(example.kind).cut else " by groups" if example.groups else "")
+        differs = example.removed_text != example.kept_text
+        return "exact copy" + (" after normalization" * differs if of_payload(example.kind).cut else " by groups" if example.groups else "")
     if example.reason == "equal":
         return "same shingles"
     if example.similarity is None or math.isnan(example.similarity):

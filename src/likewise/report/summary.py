@@ -118,7 +118,7 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
             fewer = f"{'has' if few == 1 else 'have'} fewer than {k} {unit} and match{'es' if few == 1 else ''} only when equal"
             said.append(f"{few:,} of {usable:,} items {fewer}; use a smaller K in {option('by', placeholder=f'{unit}:K')}")
     if without := int((kind == NO_TEXT).sum()):
-        where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, kind == NO_TEXT))
+        where = first_places(collection, kind == NO_TEXT)
         more = " and others" if without > NAMED else ""
         what, have = job.method.kind.noun, "has" if without == 1 else "have"
         said.append(f"{without:,} of {usable:,} items {have} no {what} in the field {job.field!r} (null, missing or not a {what}): {where}{more}")
@@ -126,7 +126,7 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
         said.append(f"{nulls:,} null{'s' * (nulls > 1)} inside sets of the field {job.field!r} {'were' if nulls > 1 else 'was'} left out")
     zero = empty & (kind == TEXT)
     if job.method.facts.directed and (zeros := int(zero.sum())):
-        where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, zero))
+        where = first_places(collection, zero)
         more = " and others" if zeros > NAMED else ""
         no_direction = job.kind.zeros[zeros > 1]
         said.append(f"{zeros:,} of {usable:,} items {no_direction} and {'matches' if zeros == 1 else 'match'} nothing: {where}{more}")
@@ -153,14 +153,20 @@ def about_ids(collection: Collection, usable: int) -> Iterator[str]:
         name = f"{repeated:,} id{'s name' if repeated > 1 else ' names'} more than one item"
         yield f"{name} ({', '.join(examples)}); source and position distinguish these items"
     if without := int(collection.without_id.sum()):
-        where = ", ".join(f"{name} item {position + 1}" for name, position in first_places(collection, collection.without_id))
+        where = first_places(collection, collection.without_id)
         more = " and others" if without > NAMED else ""
         yield f"{without:,} of {usable:,} items {'has' if without == 1 else 'have'} no id (null in the output): {where}{more}"
     if collection.id_note == QUOTED:
         yield 'some ids are the same text but of different types, such as 7 and "7", so id columns hold JSON text'
 
 
-def first_places(collection: Collection, chosen: np.ndarray) -> list[tuple[str, int]]:
-    """Return (source, position) of the first NAMED rows of ``chosen`` (bool[n])."""
-    names, positions = collection.places(np.flatnonzero(chosen)[:NAMED])
-    return list(zip(names.to_pylist(), positions.tolist(), strict=True))
+def first_places(collection: Collection, chosen: np.ndarray) -> str:
+    """Return the places of the first NAMED rows of ``chosen`` (bool[n]), with their ids, such as the names of images."""
+    rows = np.flatnonzero(chosen)[:NAMED]
+    names, positions = collection.places(rows)
+    border = collection.rows_of_sides[0].stop
+    ids = [collection.names(np.array([row]), int(row >= border))[0] for row in rows.tolist()]  # positions on a side without ids
+    return ", ".join(
+        f"{name} item {position + 1}" + ("" if identity in (None, name, position) else f" (id {identity!r})")
+        for name, position, identity in zip(names.to_pylist(), positions.tolist(), ids, strict=True)
+    )
