@@ -166,7 +166,7 @@ def test_vectors_without_a_direction_and_without_a_value(tmp_path):
     assert [(row["id_a"], row["id_b"]) for row in rows] == [("v0", "v1"), ("v0", "t0"), ("v1", "t0")]
     assert [row["similarity"] for row in rows] == pytest.approx([1, 1, 1], abs=1e-12)
     assert "3 of 7 items are zero vectors" in result.stderr
-    assert "v.csv item 4 (id 'z0'), v.csv item 5 (id 'z1'), v.csv item 10 (id 'z2')" in result.stderr
+    assert "v.csv item 4 (id 'z0'), v.csv item 5 (id 'z1'), v.csv item 10 (id 'm0')" in result.stderr
     for place in ("line 7", "line 8", "line 9"):
         assert f"v.csv, {place}" in result.stderr
     removed = lw.dedup(path, by="cosine", threshold=0.99, field="x0..x3", on_error="skip", out=tmp_path / "out")
