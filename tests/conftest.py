@@ -17,7 +17,7 @@ import pytest
 from command_line import TEXTS
 from likewise.cli.flags import FLAGS
 from likewise.cli.main import main, status_of
-from likewise.kernels import notice
+from likewise.compiled import notice
 
 
 def pytest_configure() -> None:

@@ -1,4 +1,4 @@
-"""Compiles kernels ahead when a wheel is built, for levels of processors (`likewise.kernels.levels`) that this machine can run.
+"""Compiles kernels ahead when a wheel is built, for levels of processors (`likewise.compiled.levels`) that this machine can run.
 
 The first runs of an installed wheel then compile nothing, as long as it runs with the Python and the Numba that it was built with. The wheel gets the
 tag of this Python and platform. The variable AHEAD in the environment says what is compiled:
@@ -25,8 +25,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 VARIABLE = "AHEAD"
 #: The jobs whose kernels are compiled by default.
 JOBS = ("documents", "formats")
-#: The folder in the wheel (`likewise.kernels.store.AHEAD`).
-PLACE = "likewise/kernels/compiled"
+#: The folder in the wheel (`likewise.compiled.store.AHEAD`).
+PLACE = "likewise/compiled/ahead"
 
 
 class AheadHook(BuildHookInterface):
@@ -38,7 +38,7 @@ class AheadHook(BuildHookInterface):
             return
         self.folder = Path(tempfile.mkdtemp(prefix="likewise-wheel-"))
         try:
-            here = self.python("-c", "from likewise.kernels import levels; print(*levels.here())").split()
+            here = self.python("-c", "from likewise.compiled import levels; print(*levels.here())").split()
             named = [*here[-1:], *JOBS] if wanted is None else [] if wanted == "all" else wanted.split()
             jobs = [name for name in named if name not in here]
             for level in [level for level in here if level in named] or here:

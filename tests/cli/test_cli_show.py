@@ -22,8 +22,8 @@ from command_line import LIKE, TEXT, TEXTS, lines, run
 from likewise.cli import compiling, demo, doctor
 from likewise.cli.progress import Bar, Lines, progress_on
 from likewise.cli.screen import Screen
+from likewise.compiled import levels, store
 from likewise.errors import no_room
-from likewise.kernels import levels, store
 
 pytestmark = pytest.mark.usefixtures("docs")
 
@@ -196,12 +196,12 @@ def test_doctor_finds_this_installation_well() -> None:
 @pytest.mark.parametrize("installed", [True, False])
 def test_doctor_compiles_into_the_package_if_it_may_else_into_the_cache(installed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    monkeypatch.setattr(store, "AHEAD", tmp_path / "site-packages" / "likewise" / "kernels" / "compiled")
+    monkeypatch.setattr(store, "AHEAD", tmp_path / "site-packages" / "likewise" / "compiled" / "ahead")
     monkeypatch.setattr(store, "cache", lambda: tmp_path / "cache")
     monkeypatch.setattr(doctor.sysconfig, "get_path", lambda name: str(tmp_path / ("site-packages" if installed else "other")))
     monkeypatch.setattr(doctor, "checks", lambda: iter(()))
     monkeypatch.setattr(levels, "here", lambda: ["x86-64-v4", "x86-64-v3"])
-    (tmp_path / "site-packages" / "likewise" / "kernels").mkdir(parents=True)
+    (tmp_path / "site-packages" / "likewise" / "compiled").mkdir(parents=True)
 
     def build(*arguments: object, jobs: object = None) -> int:
         calls.append(arguments or jobs)

@@ -15,7 +15,7 @@ import pytest
 
 from command_line import SOURCE
 from likewise.cli import compiling
-from likewise.kernels import levels, notice, store
+from likewise.compiled import levels, notice, store
 
 #: Kernels of steps that only engines other than the local one have.
 OF_OTHER_ENGINES = {"heads.list_pairs", "walk.may_match"}
@@ -26,7 +26,7 @@ from pathlib import Path
 
 from likewise import kernels
 from likewise.cli.common_jobs import JOBS, LIBRARIES
-from likewise.kernels.jit import Kernel
+from likewise.compiled.jit import Kernel
 
 OPTIONAL = {"rapidfuzz", "pandas", "polars", "cv2"}
 

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from command_line import SOURCE, TEXTS
-from likewise.kernels import levels, store
+from likewise.compiled import levels, store
 
 HERE = levels.here()
 #: Says which of the heavy modules a run has imported, and how many kernels it has compiled.
 TOLD = """
 import sys, likewise as lw
-from likewise.kernels import notice
+from likewise.compiled import notice
 found = lw.pairs(sys.argv[1]).to_arrow().num_rows, lw.dedup(sys.argv[1]).removed.to_arrow().num_rows
 print(*found, "numba" in sys.modules, notice.kernels)
 """
@@ -32,8 +32,8 @@ pytestmark = pytest.mark.skipif(not HERE, reason="no kernels are compiled ahead 
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with the kernels of one job, compiled ahead for the lowest level that this machine has."""
     package = tmp_path_factory.mktemp("built") / "likewise"
-    shutil.copytree(Path(SOURCE) / "likewise", package, ignore=shutil.ignore_patterns("__pycache__", "compiled"))
-    command = [sys.executable, "-P", "-m", "likewise.cli.compiling", str(package / "kernels/compiled"), "--level", HERE[-1], "--jobs", "documents"]
+    shutil.copytree(Path(SOURCE) / "likewise", package, ignore=shutil.ignore_patterns("__pycache__", "ahead"))
+    command = [sys.executable, "-P", "-m", "likewise.cli.compiling", str(package / "compiled/ahead"), "--level", HERE[-1], "--jobs", "documents"]
     subprocess.run(command, env={**os.environ, "PYTHONPATH": str(package.parent)}, check=True, stdout=subprocess.DEVNULL)
     return package
 
@@ -62,7 +62,7 @@ def test_the_jobs_that_were_compiled_ahead_compile_nothing(run, tmp_path: Path) 
     code = f"""
 from pathlib import Path
 from likewise.cli.common_jobs import JOBS
-from likewise.kernels import notice
+from likewise.compiled import notice
 JOBS["documents"](Path({str(tmp_path / "work")!r}))
 print(notice.kernels)
 """
@@ -89,7 +89,7 @@ import sys
 import numpy as np
 sys.path.append({str(tmp_path)!r})
 from other import Rule
-from likewise.kernels import notice
+from likewise.compiled import notice
 from likewise.kernels.walk import may_match
 out = np.zeros(1, bool)
 may_match(np.ones(1, np.uint32), np.zeros((1, 1), np.uint64), np.ones(1, np.uint32), np.zeros((1, 1), np.uint64), Rule(1, 2, 0), out)
@@ -111,7 +111,7 @@ def test_code_of_another_edition_is_not_used(run, built: Path, tmp_path: Path) -
     shutil.copytree(built, changed)
     with (changed / "kernels" / "greedy.py").open("a") as file:
         file.write("# changed\n")
-    code = "from likewise.kernels import store; from pathlib import Path; print(store.ahead() and Path(store.ahead()).name)"
+    code = "from likewise.compiled import store; from pathlib import Path; print(store.ahead() and Path(store.ahead()).name)"
     assert run(code, changed).stdout == "None\n"
     touched = built / "kernels" / "greedy.py"
     os.utime(touched, (1, 1))
@@ -119,14 +119,14 @@ def test_code_of_another_edition_is_not_used(run, built: Path, tmp_path: Path) -
 
 
 def test_a_named_processor_wants_its_own_code(run) -> None:
-    assert run("from likewise.kernels import store; print(store.ahead())", NUMBA_CPU_NAME="generic").stdout == "None\n"
+    assert run("from likewise.compiled import store; print(store.ahead())", NUMBA_CPU_NAME="generic").stdout == "None\n"
 
 
 def test_a_kernel_that_was_not_compiled_ahead_is_compiled_once(run) -> None:
     """And then comes from the cache."""
     code = """
 import numpy as np
-from likewise.kernels import notice
+from likewise.compiled import notice
 from likewise.kernels.bits import differing
 from likewise.kernels.rows import digests
 codes = np.array([[0b101], [0b110]], np.uint64)
@@ -141,7 +141,7 @@ print(differing(codes, codes[::-1].copy()), notice.kernels)
 SUM = """
 from pathlib import Path
 import numpy as np
-from likewise.kernels import notice, store
+from likewise.compiled import notice, store
 from likewise.kernels.bits import differing
 codes = np.array([[0b101], [0b110]], np.uint64)
 {before}
@@ -236,7 +236,7 @@ def test_threads_and_forks_share_loaded_kernels(run) -> None:
     code = """
 import os, threading
 import numpy as np
-from likewise.kernels import notice
+from likewise.compiled import notice
 from likewise.kernels.bits import differing
 codes = np.array([[0b101], [0b110]], np.uint64)
 results = []
@@ -257,7 +257,7 @@ def test_a_fork_waits_until_another_thread_has_compiled_or_loaded(run) -> None:
     code = """
 import os, signal, threading
 import numpy as np
-from likewise.kernels import jit
+from likewise.compiled import jit
 from likewise.kernels.bits import differing
 codes = np.array([[0b101], [0b110]], np.uint64)
 find = jit.store.find
@@ -288,22 +288,22 @@ assert not hasattr(numba.njit(lambda: 1), "py_func")
 
 
 def test_settings_that_change_the_code_have_their_own_store(run) -> None:
-    code = "from likewise.kernels import store; print(store.cache().name)"
+    code = "from likewise.compiled import store; print(store.cache().name)"
     plain = run(code).stdout
     assert run(code, NUMBA_NUM_THREADS="1").stdout == plain
     found = [run(code, **{name: "1"}).stdout for name in ("NUMBA_OPT", "NUMBA_BOUNDSCHECK", "NUMBA_DEBUGINFO")]
     assert len({plain, *found}) == 4
-    assert run("from likewise.kernels import store; print(store.ahead())", NUMBA_CPU_FEATURES="-avx512f").stdout == "None\n"
+    assert run("from likewise.compiled import store; print(store.ahead())", NUMBA_CPU_FEATURES="-avx512f").stdout == "None\n"
 
 
 @pytest.mark.parametrize("form", ["archive", "without sources"])
 def test_editions_go_by_the_code_in_every_form_of_the_package(run, tmp_path: Path, form: str) -> None:
     """An archive or a package of compiled modules has no files of its sources: two of them must not share kernels."""
-    code = "from likewise.kernels import store; print(store.cache().name)"
+    code = "from likewise.compiled import store; print(store.cache().name)"
     names = set()
     for change in ("", "CHANGED = True\n"):
         made = tmp_path / f"made{len(names)}" / "likewise"
-        shutil.copytree(Path(SOURCE) / "likewise", made, ignore=shutil.ignore_patterns("__pycache__", "compiled"))
+        shutil.copytree(Path(SOURCE) / "likewise", made, ignore=shutil.ignore_patterns("__pycache__", "ahead"))
         with (made / "kernels/greedy.py").open("a") as file:
             file.write(change)
         if form == "archive":
@@ -317,7 +317,7 @@ def test_editions_go_by_the_code_in_every_form_of_the_package(run, tmp_path: Pat
 
 
 def test_a_file_holds_no_path_of_the_machine_that_compiled_it(built: Path) -> None:
-    files = list((built / "kernels/compiled").rglob("*.kernel"))
+    files = list((built / "compiled/ahead").rglob("*.kernel"))
     assert len(files) > 20
     for file in files:
         assert str(built).encode() not in file.read_bytes(), file

@@ -19,7 +19,7 @@ from command_line import SOURCE, TEXTS, run
 from likewise.cli.main import in_compiler, main, status_of
 from likewise.cli.progress import ScreenProgress
 from likewise.cli.screen import Screen
-from likewise.kernels import jit, notice
+from likewise.compiled import jit, notice
 from likewise.progress import INTERRUPTED
 
 #: What the command line says about a first run.
@@ -157,7 +157,7 @@ def test_every_verb_that_reads_says_that_it_compiles(folder: Path, monkeypatch: 
 
 
 def test_without_a_cache_no_later_run_is_announced_to_be_faster(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("likewise.kernels.store.cache", lambda: None)
+    monkeypatch.setattr("likewise.compiled.store.cache", lambda: None)
     ScreenProgress(Screen()).compiling()
     said = capsys.readouterr().err
     assert said == "compiling kernels (in every run, because no cache folder is writable; see likewise doctor)\n"
@@ -165,7 +165,7 @@ def test_without_a_cache_no_later_run_is_announced_to_be_faster(monkeypatch: pyt
 
 def test_in_python_each_run_that_compiles_says_so_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(notice, "LISTENERS", None)
-    monkeypatch.setattr("likewise.kernels.store.cache", lambda: None)
+    monkeypatch.setattr("likewise.compiled.store.cache", lambda: None)
     kept = "in each process, because no folder can keep them; set NUMBA_CACHE_DIR to a folder of yours"
     notice.summary()
     capsys.readouterr()
@@ -197,7 +197,7 @@ def test_a_signal_stops_the_compiler() -> None:
 
 
 def test_a_signal_that_comes_while_the_compiler_is_imported_ends_the_import() -> None:
-    code = "from likewise.progress import INTERRUPTED; INTERRUPTED.set(); import likewise.kernels.compiler"
+    code = "from likewise.progress import INTERRUPTED; INTERRUPTED.set(); import likewise.compiled.compiler"
     done = subprocess.run([sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True)
     assert done.returncode != 0
     assert done.stderr.endswith("KeyboardInterrupt\n")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import wheel_hook
 
-from likewise.kernels import levels, store
+from likewise.compiled import levels, store
 
 ROOT = Path(__file__).resolve().parents[2]
 LEVELS = levels.here()
@@ -62,7 +62,7 @@ def test_a_job_that_fails_at_one_level_costs_no_kernels(monkeypatch: pytest.Monk
             "compiled 31 kernels for x86-64-v3 in 0 s",
         ]
         assert sorted(path.name for path in hook.folder.iterdir()) == ["x86-64-v3", "x86-64-v4"]
-        assert data == {"force_include": {str(hook.folder): "likewise/kernels/compiled"}, "pure_python": False, "infer_tag": True}
+        assert data == {"force_include": {str(hook.folder): "likewise/compiled/ahead"}, "pure_python": False, "infer_tag": True}
     finally:
         hook.finalize("standard", data, "")
     assert not hook.folder.exists()
@@ -79,7 +79,7 @@ def test_the_first_removal_of_an_installed_wheel_compiles_nothing(tmp_path: Path
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
     home.mkdir()
-    (kernels,) = (site / "likewise" / "kernels" / "compiled").iterdir()
+    (kernels,) = (site / "likewise" / "compiled" / "ahead").iterdir()
     assert kernels.name == f"{level}-{store.edition(level)}"
 
     texts = ("one two three four five six", "one two three four five seven", "nothing like the others here")
@@ -119,7 +119,7 @@ def test_the_kernels_of_a_zip_archive_have_the_edition_of_its_files(tmp_path: Pa
         with zipfile.ZipFile(tmp_path / "likewise.zip", "w") as archive:
             for path in (ROOT / "src").rglob("*.py"):
                 archive.writestr(str(path.relative_to(ROOT / "src")), path.read_bytes() + (change if path.name == "walk.py" else b""))
-        code = "from likewise.kernels import store; print(store.edition('x86-64-v3'), store.__file__)"
+        code = "from likewise.compiled import store; print(store.edition('x86-64-v3'), store.__file__)"
         env = {**os.environ, "PYTHONPATH": str(tmp_path / "likewise.zip")}
         done = subprocess.run([sys.executable, "-P", "-c", code], env=env, capture_output=True, text=True, check=True)
         name, place = done.stdout.split()

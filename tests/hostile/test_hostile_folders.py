@@ -240,7 +240,7 @@ def test_documents_of_an_output_that_were_changed_are_reported(folder):
 
 # --- compiled kernels are code: who may write them
 
-CACHE = "from likewise.kernels import store; print(store.cache())"
+CACHE = "from likewise.compiled import store; print(store.cache())"
 
 
 def cache_with(**changes: str) -> str:
@@ -291,7 +291,7 @@ def test_kernels_of_another_user_are_not_loaded(folder):
 def test_without_a_home_no_folder_is_made_in_the_current_one(folder):
     code = """
 import os, pathlib, tempfile
-from likewise.kernels import store
+from likewise.compiled import store
 def none():
     raise FileNotFoundError("no usable temporary directory")
 os.path.expanduser = lambda path: path  # as for a user without a home

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
+from likewise.compiled.jit import kernel
 from likewise.errors import UsageError
-from likewise.kernels.jit import kernel
 from likewise.kernels.scan import AT_ONCE, BLOCK, MOST, arrange, repeated, scan
 from likewise.measures import measure
 from likewise.nearest import by_vectors as stage

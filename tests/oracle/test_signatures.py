@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from likewise.kernels import signature
+from likewise.compiled import signature
 from likewise.kernels.compare import CodeRule, SetRule
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numba
 
+from likewise.compiled.jit import kernel
 from likewise.kernels.distinct import number_repeats, sort_distinct
-from likewise.kernels.jit import kernel
 
 
 def alone(function) -> Callable:

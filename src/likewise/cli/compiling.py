@@ -18,8 +18,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from likewise.cli.common_jobs import JOBS, LIBRARIES
+from likewise.compiled import levels, notice, store
 from likewise.engines.threads import usable_cores
-from likewise.kernels import levels, notice, store
 
 #: A file beside stored kernels that names the jobs whose kernels are all there, one a line.
 FINISHED = "jobs"
@@ -29,8 +29,8 @@ def build(out: Path | None = None, level: str | None = None, jobs: Sequence[str]
     """Compile all kernels that ``jobs``, names of `JOBS`, call; by default those of all jobs. Returns the number of stored versions.
 
     Without ``out`` they are compiled for this machine and stored in the user's cache, where those that it already holds are kept. With ``out``, a
-    folder, and ``level``, a key of `kernels.levels.LEVELS`, they are stored in out/LEVEL-EDITION, beside those that it already holds: an installed
-    package reads from ``likewise/kernels/compiled``, which is `kernels.store.AHEAD`.
+    folder, and ``level``, a key of `compiled.levels.LEVELS`, they are stored in out/LEVEL-EDITION, beside those that it already holds: an installed
+    package reads from ``likewise/compiled/ahead``, which is `compiled.store.AHEAD`.
 
     ``workers``: the number of processes, by default one for each core; each needs half a gigabyte. A job that needs an optional library which is not
     installed is skipped, with a message. Raises RuntimeError for a level that this machine cannot run, and if a job fails, after the kernels that

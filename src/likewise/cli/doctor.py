@@ -62,7 +62,7 @@ def compile_ahead(screen: Screen) -> None:
     and for copies of the installation, such as an image. Otherwise, and in a clone, they are compiled for this machine, into the user's cache.
     """
     from likewise.cli import compiling
-    from likewise.kernels import levels, store
+    from likewise.compiled import levels, store
 
     folder = store.ahead()
     shared = bool(folder or levels.here()) and may_install()
@@ -88,14 +88,14 @@ def compile_ahead(screen: Screen) -> None:
 
 def may_install() -> bool:
     """True if the package is installed, not used from a clone, and this user may write to it."""
-    from likewise.kernels import store
+    from likewise.compiled import store
 
     installed = any(store.AHEAD.is_relative_to(sysconfig.get_path(name)) for name in ("purelib", "platlib"))
     return installed and os.access(store.AHEAD.parent, os.W_OK)
 
 
 def stored(folder: Path) -> int:
-    from likewise.kernels import store
+    from likewise.compiled import store
 
     return sum(1 for _ in folder.glob(f"*{store.SUFFIX}"))
 
@@ -177,7 +177,7 @@ def memory() -> Check:
 def cache() -> Check:
     """Kernels that are not kept have to be compiled again in each run."""
     from likewise.cli import compiling
-    from likewise.kernels import store
+    from likewise.compiled import store
 
     ahead, folder = store.ahead(), store.cache()
     complete = any(place and compiling.is_complete(place) for place in (ahead, folder))

@@ -10,7 +10,7 @@ from typing import Any, TextIO, cast
 
 from likewise.cli.screen import Screen, counted, duration, in_line, is_terminal, size
 from likewise.cli.time_left import TimeLeft
-from likewise.kernels import notice, store
+from likewise.compiled import notice, store
 from likewise.messages import marked, on_command_line
 from likewise.progress import Progress
 

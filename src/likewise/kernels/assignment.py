@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.chamfer import LANES, ROWS, _all_distances, _all_products, places_of
-from likewise.kernels.jit import inline, kernel
 
 
 @inline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.jit import kernel
+from likewise.compiled.jit import kernel
 
 #: 2^64 over the golden ratio, odd: the top bits of products with it are well spread (Knuth, The Art of Computer Programming 3, section 6.4).
 MIX = np.uint64(0x9E3779B97F4A7C15)

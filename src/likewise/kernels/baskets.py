@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.hashing import mix64
-from likewise.kernels.jit import inline, kernel
 
 #: Counters of 32 bits saturate here.
 MOST = np.uint32(2**32 - 1)

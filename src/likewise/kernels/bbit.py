@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.blocks import count_bits
 from likewise.kernels.hashing import load64, mix64
-from likewise.kernels.jit import inline, kernel
 
 #: Identifies this choice of bits in manifests.
 SCHEME = "bits-1"

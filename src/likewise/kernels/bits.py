@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import kernel
 from likewise.kernels.blocks import count_bits
-from likewise.kernels.jit import kernel
 
 
 @kernel

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.jit import always, intrinsic, ir, types
+from likewise.compiled.jit import always, intrinsic, ir, types
 
 BLOCK = 64
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.blocks import lowest_bit
-from likewise.kernels.jit import inline, kernel
 from likewise.kernels.scan import BLOCK, worth
 from likewise.kernels.top_k import ANGLE, COSINE, SPARE, Best, bound_of, cost_of, offer, resolve, value_of
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from likewise.kernels.jit import inline, intrinsic, ir, kernel, types
+from likewise.compiled.jit import inline, intrinsic, ir, kernel, types
 
 WIDE = 32
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from likewise.kernels.jit import cgutils, inline, intrinsic, ir, kernel, types
+from likewise.compiled.jit import cgutils, inline, intrinsic, ir, kernel, types
 
 #: Features of one set compared at a time, and features of the other set in a vector.
 ROWS, LANES = 4, 32

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import always, inline, kernel
 from likewise.kernels.blocks import count_bits, lowest_bit
 from likewise.kernels.hashing import mix64
-from likewise.kernels.jit import always, inline, kernel
 from likewise.kernels.sieve import EIGHT, near8, sieve1, sieve2, sieve4, transpose8
 from likewise.kernels.signs import aligned
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import kernel
 from likewise.kernels.bands import MIX
-from likewise.kernels.jit import kernel
 
 #: Bits of a rank in a key of two ranks, and of three. The top bit marks keys of a single rank.
 BITS = {2: 31, 3: 21}

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from likewise.compiled.jit import inline, overload
 from likewise.kernels.blocks import count_bits
 from likewise.kernels.distances import angle, cosine, distance
-from likewise.kernels.jit import inline, overload
 from likewise.kernels.sets import fewest_apart, needed, overlap
 from likewise.kernels.sparse import COSINE, measured
 from likewise.kernels.weights import weighted_jaccard

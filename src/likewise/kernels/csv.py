@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.bytes import copy, equal32, find, first_bit, utf8_error
-from likewise.kernels.jit import inline, kernel
 
 OK, NOT_UTF8, AFTER_QUOTE, WIDTH, LONG = range(5)
 LF, CR, QUOTE = 10, 13, 34

@@ -26,8 +26,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.hashing import mix64
-from likewise.kernels.jit import inline, kernel
 from likewise.kernels.minhash import EMPTY, GOLDEN
 
 #: Identifies this way of throwing darts in manifests: if the value of any slot changes, so must the name.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import kernel
 from likewise.kernels.bands import MIX
-from likewise.kernels.jit import kernel
 
 #: Base of the polynomial hash of a variant: odd, and greater than all code points.
 BASE = np.uint64(0xD6E8FEB86659FD93)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import always, inline
 from likewise.kernels.hashing import load64, mix64, multiply_fold
-from likewise.kernels.jit import always, inline
 
 KEYS = 8  # the number of keys that these functions need
 

@@ -12,8 +12,8 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.hashing import mix64
-from likewise.kernels.jit import inline, kernel
 
 GOLDEN = 0x9E3779B97F4A7C15  # odd, arbitrary constants that separate rows and columns
 COLUMN = 0xD1B54A32D192ED03

@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
+from likewise.compiled.jit import always, inline, kernel
 from likewise.kernels import lanes
-from likewise.kernels.jit import always, inline, kernel
 
 #: Sums of squares, and products of two such sums, between these lost nothing significant to underflow and nothing to overflow.
 LEAST, MOST = 1e-140, 1e140

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import always, inline
 from likewise.kernels.hashing import mix64
-from likewise.kernels.jit import always, inline
 
 HALF = np.uint64(32)
 ZERO, ONE = np.uint64(0), np.uint64(1)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from likewise.kernels.jit import inline, kernel
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.projections import ROWS, project
 
 

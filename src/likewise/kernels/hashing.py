@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.jit import inline, intrinsic, ir, kernel, types
+from likewise.compiled.jit import inline, intrinsic, ir, kernel, types
 
 
 @inline

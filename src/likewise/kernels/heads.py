@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.jit import kernel
+from likewise.compiled.jit import kernel
 
 
 @kernel

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from likewise.kernels.jit import always, inline, kernel
+from likewise.compiled.jit import always, inline, kernel
 from likewise.kernels.top_k import JACCARD, SPARE, Best, Items, Rule, bound_of, offer, resolve
 
 #: Sets, beside twice k, that must have been seen before the similarity of the k-th of them is estimated.

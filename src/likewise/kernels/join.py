@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import always, inline, kernel
 from likewise.kernels.blocks import count_bits
-from likewise.kernels.jit import always, inline, kernel
 
 #: Kinds of rules: Jaccard of at least p/q; p/q of the entered set inside the probe; all but p of the larger set's q-grams, with signs that differ in
 #: at

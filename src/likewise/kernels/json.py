@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.bytes import find, first_bit, utf8_error
-from likewise.kernels.jit import inline, kernel
 from likewise.kernels.json_strings import (
     BACKSLASH,
     LF,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.bytes import below32, copy, copy32, equal32, find, first_bit
-from likewise.kernels.jit import inline, kernel
 
 OK, CONTROL, NO_ESCAPE, UNCLOSED = range(4)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.jit import inline
+from likewise.compiled.jit import inline
 from likewise.kernels.json_strings import CR, LF, NINE, QUOTE, SPACE, TAB, ZERO, closing_quote, unescape
 
 COMMA, MINUS, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT = (ord(c) for c in ",-[]{}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from likewise.kernels.jit import cgutils, intrinsic, ir, types
+from likewise.compiled.jit import cgutils, intrinsic, ir, types
 
 LANES = 8
 

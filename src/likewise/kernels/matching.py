@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from likewise.kernels.jit import cgutils, intrinsic, ir, kernel, types
+from likewise.compiled.jit import cgutils, intrinsic, ir, kernel, types
 
 #: Bits of a vector of whole numbers; lanes of a sum of floats.
 WIDTH, LANES = 512, 32

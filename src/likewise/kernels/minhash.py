@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import always, inline, kernel
 from likewise.kernels.hashing import mix64, multiply_fold
-from likewise.kernels.jit import always, inline, kernel
 
 #: Identifies this computation of slots and band keys in manifests: if the value of any slot or key changes, so must the name.
 SCHEME = "oph-fill-1"

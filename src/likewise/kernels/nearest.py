@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from likewise.compiled.jit import always, inline, kernel
 from likewise.kernels.blocks import between64, count_bits, lowest_bit
-from likewise.kernels.jit import always, inline, kernel
 from likewise.kernels.scan import BLOCK, MOST, fetch, least, repeated, scan
 from likewise.kernels.top_k import HAMMING, SPARE, Best, bound_of, cost_of, offer, resolve
 

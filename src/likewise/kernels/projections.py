@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.directions import STEP
-from likewise.kernels.jit import inline, kernel
 
 ROWS = 16  # items that share what is loaded of the directions
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.hashing import mix64
-from likewise.kernels.jit import inline, kernel
 
 #: The rank of elements that no two sets share, or none across the sides that are compared: they count only for a set's size.
 ALONE = 0xFFFFFFFF

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.jit import inline, kernel
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.projections import scaled
 
 #: The paper takes three. Vectors with two nonzero coordinates in 128 dimensions then agree too rarely, by 0.0024 at 1 degree (16 standard errors);

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import kernel
 from likewise.kernels.digest import absorb
 from likewise.kernels.hashing import mix64
-from likewise.kernels.jit import kernel
 
 
 @kernel

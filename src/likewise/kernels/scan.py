@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.jit import cgutils, inline, intrinsic, ir, kernel, types
+from likewise.compiled.jit import cgutils, inline, intrinsic, ir, kernel, types
 
 BLOCK = 64
 #: Queries compared with a block at once, so that it is loaded once.

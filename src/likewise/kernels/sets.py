@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import always, inline, kernel
 from likewise.kernels.blocks import BLOCK, between64, count_bits
-from likewise.kernels.jit import always, inline, kernel
 
 #: Words of an odd sketch: 512 bits reject nearly all pairs of sets of some hundred elements that are below 0.8.
 ODD_WORDS = 8

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import always, inline, kernel
 from likewise.kernels import tokens
 from likewise.kernels.blocks import BLOCK, between64, bit_length, low_bits
 from likewise.kernels.digest import hash_bytes, hash_twice
 from likewise.kernels.distinct import number_repeats, sort_distinct
 from likewise.kernels.hashing import mix64
-from likewise.kernels.jit import always, inline, kernel
 from likewise.kernels.utf8 import decode
 
 WORDS, WHITESPACE, CHARS, LINES, PARAGRAPHS, STOPWORDS, BYTES, CODE, IDS = range(9)

@@ -6,7 +6,7 @@ few functions are LLVM IR, which uses the machine's vector bit count where there
 
 from __future__ import annotations
 
-from likewise.kernels.jit import cgutils, intrinsic, ir, types
+from likewise.compiled.jit import cgutils, intrinsic, ir, types
 
 EIGHT = 8
 

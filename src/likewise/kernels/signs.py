@@ -10,9 +10,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from likewise.compiled.jit import always, inline, intrinsic, ir, kernel, types
 from likewise.kernels import lanes
 from likewise.kernels.directions import directions
-from likewise.kernels.jit import always, inline, intrinsic, ir, kernel, types
 
 LANES = 16
 #: Rounds of signs and transform. With three, vectors with two nonzero coordinates, 1 degree apart, agree in too few bits: by 0.0011 at 256 dimensions

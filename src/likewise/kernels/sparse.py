@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.directions import fill, room, streams
 from likewise.kernels.distances import angle, cosine, distance
-from likewise.kernels.jit import inline, kernel
 from likewise.kernels.lanes import LANES
 from likewise.kernels.projections import scaled
 

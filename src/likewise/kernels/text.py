@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.blocks import BLOCK, always, between64, bit_length, copy64, count_bits, low_bits, lowest_bit
-from likewise.kernels.jit import inline, kernel
 from likewise.kernels.utf8 import decode, encode
 
 CODE = np.uint32(0x1FFFFF)  # the bits of an entry that hold the code point

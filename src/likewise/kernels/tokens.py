@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import inline
 from likewise.kernels.blocks import BLOCK, between64, bit_length, count_bits, low_bits, lowest_bit
-from likewise.kernels.jit import inline
 from likewise.kernels.utf8 import decode
 
 #: Classes of characters. OTHER belongs to no token; LETTERs form runs; ALONE is a token by itself; a MARK belongs to the token before it, or begins

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from likewise.compiled.jit import always, inline
 from likewise.kernels import lanes
 from likewise.kernels.distances import angle, cosine, euclidean
-from likewise.kernels.jit import always, inline
 from likewise.kernels.vectorjoin import about_product, about_square
 
 L2, COSINE, JACCARD, HAMMING, ANGLE, L1 = 0, 1, 2, 3, 4, 5

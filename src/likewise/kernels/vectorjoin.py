@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import math
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels import lanes
 from likewise.kernels.distances import LEAST, MOST, angle, cosine, euclidean, quotient
-from likewise.kernels.jit import inline, kernel
 
 COSINE, ANGLE, L2, L1 = 0, 1, 2, 3
 #: Lengths and distances between these are safe in float32: no square overflows, and any underflow is negligible in the sum.

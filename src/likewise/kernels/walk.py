@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from likewise.compiled.jit import External, always, inline, kernel
 from likewise.kernels.compare import UNCHECKED, cannot_match, compare
-from likewise.kernels.jit import External, always, inline, kernel
 
 #: A bucket's list is remembered[begin : begin + number]; both numbers are in one struct, and so in one cache line.
 LIST = np.dtype([("begin", "i8"), ("number", "i8")])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.compiled.jit import inline, kernel
 from likewise.kernels.inverted_index import nothing
-from likewise.kernels.jit import inline, kernel
 from likewise.kernels.top_k import JACCARD, SPARE, Best, Rule, bound_of, offer, resolve
 from likewise.kernels.weights import weighted_jaccard
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.kernels.jit import inline, kernel
+from likewise.compiled.jit import inline, kernel
 
 #: Factor of weights whose sum exceeds the range of float64: enough for 2^64 elements, and exact.
 SMALLER = 2.0**-64

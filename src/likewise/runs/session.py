@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from likewise.compiled import notice
 from likewise.drawing.numbers import counted
 from likewise.engines.threads import Threads, default_memory
 from likewise.errors import LikewiseError, UsageError, can_go_on
@@ -19,7 +20,6 @@ from likewise.io.inputs import Sources, features_of, images_among, printable, re
 from likewise.io.layouts import DELTA_LOG
 from likewise.io.output import work_beside
 from likewise.io.work import Work
-from likewise.kernels import notice
 from likewise.messages import either, option
 from likewise.options import Options
 from likewise.progress import Progress

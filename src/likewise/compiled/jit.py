@@ -1,7 +1,7 @@
 """The decorators of kernels. Nothing is compiled, and no compiler imported, before a kernel is called with types that are not stored yet.
 
-A kernel has one compiled version for each combination of types of its arguments (`kernels.signature`). The first call with a combination loads it
-from a store (`kernels.store`), else compiles it (`kernels.compiler`).
+A kernel has one compiled version for each combination of types of its arguments (`compiled.signature`). The first call with a combination loads it
+from a store (`compiled.store`), else compiles it (`compiled.compiler`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from likewise.kernels import signature, store
+from likewise.compiled import signature, store
 
 
 class LazyModule:
@@ -41,7 +41,7 @@ class Compiled:
 
     @property
     def _numba_type_(self) -> Any:
-        from likewise.kernels import compiler
+        from likewise.compiled import compiler
 
         return compiler.type_of(self)
 
@@ -72,7 +72,7 @@ class Kernel(Compiled):
                 with LOADING:
                     version = self._find(wanted, stored)  # another thread may have compiled it
                 if version is None:
-                    from likewise.kernels import compiler
+                    from likewise.compiled import compiler
 
                     version = self._loaded[wanted] = compiler.version(self, wanted, args, stored)
         self._versions[tuple(map(signature.key, args))] = version
@@ -88,8 +88,8 @@ class Kernel(Compiled):
 
     @property
     def is_stored(self) -> bool:
-        """True if compiled versions are stored: those of kernels in this folder, whose files name the store."""
-        return self.py_func.__module__.startswith(f"{__package__}.")
+        """True if compiled versions are stored: those of `likewise.kernels`, whose files name the store."""
+        return self.py_func.__module__.startswith("likewise.kernels.")
 
 
 class Intrinsic:
@@ -101,7 +101,7 @@ class Intrinsic:
 
     @property
     def _numba_type_(self) -> Any:
-        from likewise.kernels import compiler
+        from likewise.compiled import compiler
 
         return compiler.type_of_intrinsic(self)
 

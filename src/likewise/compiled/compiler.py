@@ -1,4 +1,4 @@
-"""Compilation by Numba. `kernels.jit` imports this module when a version must be compiled, and not before: importing Numba takes half a second.
+"""Compilation by Numba. `compiled.jit` imports this module when a version must be compiled, and not before: importing Numba takes half a second.
 
 Kernels are compiled for a target of their own, which shares Numba's knowledge of types and functions but generates code in another way: functions
 that kernels call are compiled into them and never on their own, and the object code of a kernel exports nothing but its entry. Numba's own target,
@@ -25,7 +25,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.lowering import Environment
 from numba.extending import intrinsic, overload
 
-from likewise.kernels import jit, loader, notice, store
+from likewise.compiled import jit, loader, notice, store
 from likewise.progress import INTERRUPTED, raise_if_interrupted
 
 
@@ -84,7 +84,7 @@ registry.cpu_target.target_context.refresh()  # before it is copied: what is ini
 CODEGEN = Codegen("likewise")
 CONTEXT = registry.cpu_target.target_context.subtarget(_internal_codegen=CODEGEN)
 CONTEXT.__class__ = Context
-#: Numba's objects for those of `kernels.jit`.
+#: Numba's objects for those of `compiled.jit`.
 DISPATCHERS: dict[jit.Compiled, Dispatcher] = {}
 INTRINSICS: dict[jit.Intrinsic, Any] = {}
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from likewise.kernels import store
+from likewise.compiled import store
 
 #: Called before a kernel is compiled, and after it with the seconds that it took; by default a line on standard error says so once a run.
 Listeners = tuple[Callable[[], None], Callable[[float], None]]

@@ -1,6 +1,6 @@
 """Stores of compiled kernels: object code in files, one for each kernel and combination of types.
 
-Two folders may have a version: the package's own, if it was compiled ahead for a level of processors that this machine has (`kernels.levels`), and
+Two folders may have a version: the package's own, if it was compiled ahead for a level of processors that this machine has (`compiled.levels`), and
 the user's cache, for what was compiled on this machine. A file that is damaged, or made for another edition of the kernels, is not used.
 """
 
@@ -20,7 +20,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from likewise.kernels import levels, loader
+from likewise.compiled import levels, loader
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 MAGIC = b"likewise kernel 1\n"
 SUFFIX = ".kernel"
 #: Folders LEVEL-EDITION of versions that were compiled ahead.
-AHEAD = Path(__file__).parent / "compiled"
+AHEAD = Path(__file__).parent / "ahead"
+#: The files of this folder that decide what machine code is generated, and how it is called.
+GENERATORS = {f"{name}.{suffix}" for name in ("jit", "signature", "loader", "compiler") for suffix in ("py", "pyc")}
 #: Write permission of the group and of all others.
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
@@ -170,8 +172,8 @@ def _common() -> bytes:
 
 @functools.cache
 def sources() -> list[Traversable]:
-    """The files of the kernels' code, by name, also in an archive. Without them editions cannot be told apart, and nothing is stored."""
-    files = resources.files(__package__).iterdir()
+    """The files that compiled code depends on, by name, also in an archive. Without them editions cannot be told apart, and nothing is stored."""
+    files = [*resources.files("likewise.kernels").iterdir(), *(file for file in resources.files(__package__).iterdir() if file.name in GENERATORS)]
     return sorted((file for file in files if file.name.endswith((".py", ".pyc"))), key=lambda file: file.name)
 
 
