@@ -115,7 +115,7 @@ def test_code_of_another_edition_is_not_used(run, built: Path, tmp_path: Path) -
     assert run(code, changed).stdout == "None\n"
     touched = built / "kernels" / "greedy.py"
     os.utime(touched, (1, 1))
-    assert run(code).stdout == f"{HERE[-1]}-{next((built / 'kernels/compiled').iterdir()).name.rpartition('-')[2]}\n"
+    assert run(code).stdout == f"{HERE[-1]}-{next((built / 'compiled/ahead').iterdir()).name.rpartition('-')[2]}\n"
 
 
 def test_a_named_processor_wants_its_own_code(run) -> None:
