@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import likewise as lw
 from command_line import SOURCE, TEXTS, run
 from likewise.cli.main import in_compiler, main, status_of
 from likewise.cli.progress import ScreenProgress
@@ -163,6 +164,19 @@ def test_without_a_cache_no_later_run_is_announced_to_be_faster(monkeypatch: pyt
     assert said == "compiling kernels (in every run, because no cache folder is writable; see likewise doctor)\n"
 
 
+def test_without_progress_a_run_compiles_in_silence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(notice, "LISTENERS", None)
+    for progress, lines in ((False, 0), (None, 2)):
+
+        def compiled(*_: object) -> None:
+            with notice.compiling():
+                pass
+
+        monkeypatch.setattr("likewise.runs.session.warn", compiled)
+        lw.dedup(["a b c d e f"], progress=progress)
+        assert len(capsys.readouterr().err.splitlines()) == lines
+
+
 def test_in_python_each_run_that_compiles_says_so_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(notice, "LISTENERS", None)
     monkeypatch.setattr("likewise.compiled.store.cache", lambda: None)
@@ -170,7 +184,7 @@ def test_in_python_each_run_that_compiles_says_so_once(monkeypatch: pytest.Monke
     notice.summary()
     capsys.readouterr()
     for method, kernels in {"cosine": 2, "elements": 1, "": 1}.items():
-        monkeypatch.setattr(notice, "method", method)
+        notice.run_begins(method, silent=False)
         for _ in range(kernels):
             with notice.compiling():
                 pass

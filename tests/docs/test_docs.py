@@ -127,9 +127,10 @@ WITH_PYTHON = [page for page in PAGES if "```python\n" in page.read_text()]
 
 
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.stem)
-def test_python_on_a_page_prints_what_it_says(page, capsys):
+def test_python_on_a_page_prints_what_it_says(page, capsys, tmp_path, monkeypatch):
     """The blocks of a page run one after the other. What is printed stands behind ``print(...)  #``, or in lines that begin with ``# ``."""
     code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
+    monkeypatch.chdir(tmp_path)
     exec(code, {})
     said = re.findall(r"(?m)(?:print\(.*?#|^#) (.+)$", code)
     assert capsys.readouterr().out.splitlines() == [line.strip() for line in said]

@@ -15,8 +15,8 @@ LISTENERS: Listeners | None = None
 #: Kernels that were compiled since `summary` was last called, and the seconds that they took.
 kernels, seconds = 0, 0.0
 _said = False
-#: What the current run compares items by, such as "cosine".
-method = ""
+#: What the current run compares items by, such as "cosine"; and True if its caller wants to see no progress.
+method, quiet = "", False
 
 
 def listen(begun: Callable[[], None], ended: Callable[[float], None]) -> None:
@@ -40,9 +40,15 @@ def compiling() -> Iterator[None]:
         ended(took)
 
 
+def run_begins(by: str, *, silent: bool) -> None:
+    """From now on kernels are compiled for a run that compares items by ``by``. silent: nothing is written to standard error."""
+    global method, quiet
+    method, quiet = by, silent
+
+
 def say_once() -> None:
     global _said
-    if not _said:
+    if not _said and not quiet:
         _said = True
         say(announcement())
 
@@ -61,11 +67,11 @@ def announcement() -> str:
 
 def summary() -> str:
     """The number of kernels compiled since the last call, and the time, if nobody listens: also written to standard error. "" if none were."""
-    global kernels, seconds, method, _said
+    global kernels, seconds, method, quiet, _said
     text = f"compiled {kernels} kernel{'s' if kernels > 1 else ''} in {seconds:.{int(seconds < 10)}f} s" if kernels and LISTENERS is None else ""
-    kernels, seconds, method, _said = 0, 0.0, "", False
-    if text:
+    if text and not quiet:
         say(text)
+    kernels, seconds, method, quiet, _said = 0, 0.0, "", False, False
     return text
 
 

@@ -42,7 +42,7 @@ def started(
 ) -> Iterator[tuple[Sources, pipeline.Run]]:
     """Open the sources and start a run over them. The work folder is removed at the end, unless the run was interrupted and can resume."""
     shown = watched(progress)
-    notice.method = str(options.method)
+    notice.run_begins(str(options.method), silent=progress is False)
     if against is not None and options.limit is not None:
         raise UsageError(f"{option('limit', options.limit)}: would count the items of both collections together; leave it out")
     temporary = options.work is None and out is None
