@@ -325,7 +325,7 @@ def test_what_is_typed_wins_over_settings(folder: Path) -> None:
     assert done.stdout.startswith("words:5 at 0.8\n") and "2 x 25" in done.stdout
     for both, message in (
         (("--layouts", "2x25", "--bands", "5"), "--layouts and --bands"),
-        (("--threshold", "0.8", "--within", "0.2"), "--threshold and --within set the same limit; give only one of them"),
+        (("--threshold", "0.8", "--within", "0.2"), "--threshold 0.8 and --within 0.2 set the same limit; give only one of them"),
     ):
         done = run("plan", *both)
         assert done.exit_code == 2 and message in done.stderr

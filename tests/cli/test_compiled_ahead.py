@@ -166,7 +166,7 @@ for path in store.cache().glob("*.kernel"):
 @pytest.mark.parametrize(("place", "error"), [("loader.extension", "ImportError"), ("compiler.emitted", "AttributeError")])
 def test_where_numba_is_another_kernels_are_called_as_numba_does(run, place: str, error: str) -> None:
     before = f"""
-from likewise.kernels import {place.partition(".")[0]}
+from likewise.compiled import {place.partition(".")[0]}
 def missing(*_):
     raise {error}
 {place} = missing

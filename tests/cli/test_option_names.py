@@ -77,7 +77,7 @@ def test_marks_in_the_text_of_an_input_do_no_harm() -> None:
 
 def test_no_message_outside_of_the_command_line_has_a_flag() -> None:
     names = {name.removeprefix("--") for flag in FLAGS.values() for name in flag.names.split() if name.startswith("--")}
-    flag = re.compile(rf"(?<![\w-])(?<!var\()--({'|'.join(sorted(names))})\b|(?<![\w-])-[ok] [A-Z{{]")
+    flag = re.compile(rf"(?<![\w-])(?<!var\()(?<!likewise doctor )--({'|'.join(sorted(names))})\b|(?<![\w-])-[ok] [A-Z{{]")
     found = []
     for path in sorted(SOURCE.rglob("*.py")):
         if (where := path.relative_to(SOURCE)).parts[0] == "cli":

@@ -57,7 +57,8 @@ def test_what_is_no_element_is_named_by_its_type() -> None:
 
 def test_a_dict_is_read_as_columns_and_says_so() -> None:
     assert found({"id": ["p", "q"], "elements": [{1}, [1]]}, **HALF) == [("p", "q", 1.0)]
-    with pytest.raises(lw.UsageError, match=r'none of .a., .b. is .elements. .*\{"id": key, "elements": value\} for key, value in given.items'):
+    named = r"none of 'a', 'b' is 'elements'; name one with field=F. "
+    with pytest.raises(lw.UsageError, match=named + r'.*\{"id": key, "elements": value\} for key, value in given.items'):
         lw.pairs({"a": {1, 2}, "b": {1, 2}}, **HALF)
     with pytest.raises(lw.UsageError, match=r"columns of 2 lengths: 'id' has 1, 'elements' has 2"):
         lw.pairs({"id": ["p"], "elements": [[1], [1]]}, **HALF)

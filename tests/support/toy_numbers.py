@@ -144,7 +144,7 @@ class Steps(Family):
     seed: int = 0
 
     @property
-    def curve(self) -> Curve:
+    def collision(self) -> Curve:
         return steps(self.width)
 
     def signature(self, batch: Any) -> np.ndarray:
