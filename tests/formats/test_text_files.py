@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 import likewise as lw
 from columnar_rows import WANT, kept, rows
-from command_line import run
+from command_line import SOURCE, run
 from likewise.errors import DataError, UsageError
 from likewise.io.formats import text
 from likewise.io.formats.text import Files
@@ -111,7 +112,8 @@ def test_a_run_of_a_few_text_files_says_that_each_is_one_document(tmp_path: Path
     short.write_text("two\nlines\n")
     one.write_text("one line\n")
     said = run("pairs", names, "--by", "levenshtein", "--within", 2).stderr
-    command = "jq -cR '{text: .}' 'my names.txt' > 'my names.jsonl'"
+    program = r"""import json, sys; [print(json.dumps({"text": line.rstrip("\n")})) for line in sys.stdin]"""
+    command = f"python3 -c '{program}' < 'my names.txt' > 'my names.jsonl'"
     assert said.startswith(
         f"warning: my names.txt was read as one document of 5,000 lines; to compare its lines, make each line a record: {command}\n"
     )
@@ -125,7 +127,18 @@ def test_a_run_of_a_few_text_files_says_that_each_is_one_document(tmp_path: Path
     assert warnings_of([names, tmp_path / "e.jsonl"]) == []
 
 
-@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+def test_the_lines_of_a_long_text_file_are_not_counted(tmp_path: Path) -> None:
+    """It is refused without being read: with 3 GiB of address space, reading 4 GiB would fail."""
+    long = tmp_path / "long.txt"
+    with long.open("wb") as file:
+        file.truncate(2**32)
+    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30,) * 2); from likewise.__main__ import run; run()"
+    env = {**os.environ, "PYTHONPATH": SOURCE}
+    done = subprocess.run([sys.executable, "-P", "-c", code, "pairs", str(long)], env=env, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "the file has 4,294,967,296 bytes, but --max-record allows 67,108,864" in done.stderr
+
+
 def test_the_command_in_the_warning_makes_each_line_an_item(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("names.txt").write_text('John Smith\nJon Smith\n"Bud" Holly, jr.\n"Bud" Holly jr.\n')

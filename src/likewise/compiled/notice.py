@@ -15,7 +15,7 @@ LISTENERS: Listeners | None = None
 #: Kernels that were compiled since `summary` was last called, and the seconds that they took.
 kernels, seconds = 0, 0.0
 _said = False
-#: What the current run compares items by, such as "cosine"; and True if its caller wants to see no progress.
+#: The method of the current run, such as "cosine"; and True if its caller wants to see no progress.
 method, quiet = "", False
 
 

@@ -30,6 +30,8 @@ from likewise.runs.live import watched
 
 #: Maximum number of text files, and minimum number of their lines, for the warning that each file is one document.
 FEW, MANY_LINES = 3, 100
+#: Bytes of the longest file whose lines are counted for it.
+LONGEST_COUNTED = 2**26
 #: Longer texts are not looked up as file names: systems reject such names.
 LONGEST_NAME = 255
 
@@ -114,13 +116,16 @@ def few_documents(sources: Sources) -> str | None:
     if not 0 < len(files) <= FEW or len(files) < sum(len(source.files) for source in sources):
         return None
     try:
+        if any(path.stat().st_size > LONGEST_COUNTED for _, path in files):
+            return None
         lines = [path.read_bytes().count(b"\n") for _, path in files]
     except OSError:  # reported or skipped when the file is read
         return None
     if sum(lines) < (MANY_LINES if len(files) > 1 else 2):
         return None
     name, records = files[0][0], shlex.quote(str(Path(files[0][0]).with_suffix(".jsonl")))
-    command = f"make each line a record: jq -cR '{{text: .}}' {shlex.quote(name)} > {records}"
+    program = r"""import json, sys; [print(json.dumps({"text": line.rstrip("\n")})) for line in sys.stdin]"""
+    command = f"make each line a record: python3 -c '{program}' < {shlex.quote(name)} > {records}"
     how = either("give a list of its lines", command)
     each = zip((printable(file) for file, _ in files), lines, strict=True)
     read = " and ".join(f"{file} was read as one document of {counted(number, 'line')}" for file, number in each)
