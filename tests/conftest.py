@@ -17,7 +17,7 @@ import pytest
 from command_line import TEXTS
 from likewise.cli.flags import FLAGS
 from likewise.cli.main import main, status_of
-from likewise.compiled import notice
+from likewise.compiled.notice import NOTICE
 
 
 def pytest_configure() -> None:
@@ -49,8 +49,9 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 @pytest.fixture(autouse=True)
 def no_word_of_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     """Suppress messages about compiling, which depend on earlier tests; tests/cli/test_compiling.py tests them in separate processes."""
-    monkeypatch.setattr(notice, "LISTENERS", (lambda: None, lambda seconds: None))
-    monkeypatch.setattr(notice, "listen", lambda *_: None)
+    monkeypatch.setattr(NOTICE, "listeners", (lambda: None, lambda seconds: None))
+    monkeypatch.setattr(NOTICE, "kernels", 0)
+    monkeypatch.setattr(NOTICE, "listen", lambda *_: None)
 
 
 @pytest.fixture

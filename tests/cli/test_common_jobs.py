@@ -15,7 +15,8 @@ import pytest
 
 from command_line import SOURCE
 from likewise.cli import compiling
-from likewise.compiled import levels, notice, store
+from likewise.compiled import levels, store
+from likewise.compiled.notice import NOTICE
 
 #: Kernels of steps that only engines other than the local one have.
 OF_OTHER_ENGINES = {"heads.list_pairs", "walk.may_match"}
@@ -105,4 +106,4 @@ def test_a_job_without_its_library_and_one_that_fails_cost_no_other_kernels(
     assert compiling.build(tmp_path, "x86-64-v3", ["sets"]) == 2  # beside those that are there
     assert sorted(path.name for path in folder.glob(f"*{store.SUFFIX}")) == [f"{name}{store.SUFFIX}" for name in "abcef"]
     assert compiling.finished_in(folder) == ["codes", "documents", "sets"]
-    assert notice.kernels == 0
+    assert NOTICE.kernels == 0

@@ -20,9 +20,9 @@ HERE = levels.here()
 #: Says which of the heavy modules a run has imported, and how many kernels it has compiled.
 TOLD = """
 import sys, likewise as lw
-from likewise.compiled import notice
+from likewise.compiled.notice import NOTICE
 found = lw.pairs(sys.argv[1]).to_arrow().num_rows, lw.dedup(sys.argv[1]).removed.to_arrow().num_rows
-print(*found, "numba" in sys.modules, notice.kernels)
+print(*found, "numba" in sys.modules, NOTICE.kernels)
 """
 
 pytestmark = pytest.mark.skipif(not HERE, reason="no kernels are compiled ahead for this machine")
@@ -62,9 +62,9 @@ def test_the_jobs_that_were_compiled_ahead_compile_nothing(run, tmp_path: Path) 
     code = f"""
 from pathlib import Path
 from likewise.cli.common_jobs import JOBS
-from likewise.compiled import notice
+from likewise.compiled.notice import NOTICE
 JOBS["documents"](Path({str(tmp_path / "work")!r}))
-print(notice.kernels)
+print(NOTICE.kernels)
 """
     done = run(code)
     assert (done.stdout.splitlines()[-1], done.stderr) == ("0", "")
@@ -89,11 +89,11 @@ import sys
 import numpy as np
 sys.path.append({str(tmp_path)!r})
 from other import Rule
-from likewise.compiled import notice
+from likewise.compiled.notice import NOTICE
 from likewise.kernels.walk import may_match
 out = np.zeros(1, bool)
 may_match(np.ones(1, np.uint32), np.zeros((1, 1), np.uint64), np.ones(1, np.uint32), np.zeros((1, 1), np.uint64), Rule(1, 2, 0), out)
-print(out, notice.kernels)
+print(out, NOTICE.kernels)
 """
     for _ in range(2):
         assert run(code).stdout == "[ True] 1\n"
@@ -126,11 +126,11 @@ def test_a_kernel_that_was_not_compiled_ahead_is_compiled_once(run) -> None:
     """And then comes from the cache."""
     code = """
 import numpy as np
-from likewise.compiled import notice
+from likewise.compiled.notice import NOTICE
 from likewise.kernels.bits import differing
 from likewise.kernels.rows import digests
 codes = np.array([[0b101], [0b110]], np.uint64)
-print(differing(codes, codes[::-1].copy()), notice.kernels)
+print(differing(codes, codes[::-1].copy()), NOTICE.kernels)
 """
     first, second = run(code), run(code)
     assert (first.stdout, second.stdout) == ("[2 2] 1\n", "[2 2] 0\n")
@@ -141,11 +141,12 @@ print(differing(codes, codes[::-1].copy()), notice.kernels)
 SUM = """
 from pathlib import Path
 import numpy as np
-from likewise.compiled import notice, store
+from likewise.compiled import store
+from likewise.compiled.notice import NOTICE
 from likewise.kernels.bits import differing
 codes = np.array([[0b101], [0b110]], np.uint64)
 {before}
-print(differing(codes, codes[::-1].copy()), notice.kernels)
+print(differing(codes, codes[::-1].copy()), NOTICE.kernels)
 """
 
 
@@ -236,14 +237,14 @@ def test_threads_and_forks_share_loaded_kernels(run) -> None:
     code = """
 import os, threading
 import numpy as np
-from likewise.compiled import notice
+from likewise.compiled.notice import NOTICE
 from likewise.kernels.bits import differing
 codes = np.array([[0b101], [0b110]], np.uint64)
 results = []
 threads = [threading.Thread(target=lambda: results.append(differing(codes, codes[::-1].copy()).tolist())) for _ in range(8)]
 for each in threads: each.start()
 for each in threads: each.join()
-print(results == [[2, 2]] * 8, notice.kernels, flush=True)
+print(results == [[2, 2]] * 8, NOTICE.kernels, flush=True)
 if not os.fork():
     print(differing(codes, codes), flush=True)
     os._exit(0)

@@ -20,7 +20,8 @@ from command_line import SOURCE, TEXTS, run
 from likewise.cli.main import in_compiler, main, status_of
 from likewise.cli.progress import ScreenProgress
 from likewise.cli.screen import Screen
-from likewise.compiled import jit, notice
+from likewise.compiled import jit
+from likewise.compiled.notice import NOTICE
 from likewise.progress import INTERRUPTED
 
 #: What the command line says about a first run.
@@ -88,10 +89,10 @@ def fresh(added: int = 1) -> jit.Kernel:
 def listened() -> Iterator[list[str]]:
     """The calls that listeners get."""
     heard: list[str] = []
-    before = notice.LISTENERS
-    notice.LISTENERS = (lambda: heard.append("begun"), lambda seconds: heard.append("ended"))
+    before = NOTICE.listeners
+    NOTICE.listeners = (lambda: heard.append("begun"), lambda seconds: heard.append("ended"))
     yield heard
-    notice.LISTENERS = before
+    NOTICE.listeners = before
 
 
 def test_ctrl_c_while_the_main_thread_compiles_is_put_off() -> None:
@@ -122,7 +123,7 @@ def test_ctrl_c_while_the_main_thread_compiles_is_put_off() -> None:
 
 def test_compiling_is_announced_once_and_predicts_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     printed = ScreenProgress(Screen())
-    monkeypatch.setattr(notice, "LISTENERS", (printed.compiling, printed.compiling_ended))
+    monkeypatch.setattr(NOTICE, "listeners", (printed.compiling, printed.compiling_ended))
     printed.begin("reading", 100, "items")
     for added in (1, 2):
         assert fresh(added)(1) == 1 + added
@@ -152,7 +153,7 @@ def test_after_a_failure_the_next_kernel_is_heard_again(listened: list[str]) -> 
 
 @pytest.mark.parametrize("verb", ["dedup -o out", "pairs", "neighbors", "audit", "plan"])
 def test_every_verb_that_reads_says_that_it_compiles(folder: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
-    monkeypatch.setattr(notice, "listen", lambda begun, ended: begun())
+    monkeypatch.setattr(NOTICE, "listen", lambda begun, ended: begun())
     (folder / "docs.jsonl").write_text("".join(json.dumps({"text": " ".join(words)}) + "\n" for words in TEXTS.values()))
     assert run(*verb.split(), "docs.jsonl").stderr.count(f"compiling kernels {ONCE}\n") == 1
 
@@ -165,11 +166,11 @@ def test_without_a_cache_no_later_run_is_announced_to_be_faster(monkeypatch: pyt
 
 
 def test_without_progress_a_run_compiles_in_silence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(notice, "LISTENERS", None)
+    monkeypatch.setattr(NOTICE, "listeners", None)
     for progress, lines in ((False, 0), (None, 2)):
 
         def compiled(*_: object) -> None:
-            with notice.compiling():
+            with NOTICE.compiling():
                 pass
 
         monkeypatch.setattr("likewise.runs.session.warn", compiled)
@@ -178,18 +179,18 @@ def test_without_progress_a_run_compiles_in_silence(monkeypatch: pytest.MonkeyPa
 
 
 def test_in_python_each_run_that_compiles_says_so_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(notice, "LISTENERS", None)
+    monkeypatch.setattr(NOTICE, "listeners", None)
     monkeypatch.setattr("likewise.compiled.store.cache", lambda: None)
     kept = "in each process, because no folder can keep them; set NUMBA_CACHE_DIR to a folder of yours"
-    notice.summary()
+    NOTICE.summary()
     capsys.readouterr()
     for method, kernels in {"cosine": 2, "elements": 1, "": 1}.items():
-        notice.run_begins(method, silent=False)
+        NOTICE.run_begins(method, silent=False)
         for _ in range(kernels):
-            with notice.compiling():
+            with NOTICE.compiling():
                 pass
-        notice.seconds = 34.9 if kernels > 1 else 3.04
-        assert notice.summary() == ("compiled 2 kernels in 35 s" if kernels > 1 else "compiled 1 kernel in 3.0 s")
+        NOTICE.seconds = 34.9 if kernels > 1 else 3.04
+        assert NOTICE.summary() == ("compiled 2 kernels in 35 s" if kernels > 1 else "compiled 1 kernel in 3.0 s")
     assert capsys.readouterr().err.splitlines() == [
         f"likewise: compiling kernels for cosine, {kept}",
         "likewise: compiled 2 kernels in 35 s",

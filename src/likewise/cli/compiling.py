@@ -18,7 +18,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from likewise.cli.common_jobs import JOBS, LIBRARIES
-from likewise.compiled import levels, notice, store
+from likewise.compiled import levels, store
+from likewise.compiled.notice import NOTICE, say
 from likewise.engines.threads import usable_cores
 
 #: A file beside stored kernels that names the jobs whose kernels are all there, one a line.
@@ -64,7 +65,7 @@ def runnable(names: Iterable[str]) -> list[str]:
     for name in names:
         library = LIBRARIES.get(name)
         if library and importlib.util.find_spec(library) is None:
-            notice.say(f"skipped the kernels of {name}, because {library} is not installed")
+            say(f"skipped the kernels of {name}, because {library} is not installed")
         else:
             found.append(name)
     return found
@@ -116,7 +117,7 @@ def is_complete(folder: Path) -> bool:
 
 def work(folder: Path) -> None:
     """Run the jobs that have a folder, each of which one process takes."""
-    notice.listen(lambda: None, lambda seconds: None)
+    NOTICE.listen(lambda: None, lambda seconds: None)
     for name, job in JOBS.items():
         taken = folder / f"{name}-taken"
         try:
@@ -126,7 +127,7 @@ def work(folder: Path) -> None:
         try:
             job(taken)
         except Exception:
-            notice.say(f"compiling the kernels of {name} failed:")
+            say(f"compiling the kernels of {name} failed:")
             traceback.print_exc()
         else:
             taken.rename(folder / f"{name}-finished")

@@ -10,7 +10,8 @@ from typing import Any, TextIO, cast
 
 from likewise.cli.screen import Screen, counted, duration, in_line, is_terminal, size
 from likewise.cli.time_left import TimeLeft
-from likewise.compiled import notice, store
+from likewise.compiled import store
+from likewise.compiled.notice import NOTICE
 from likewise.messages import marked, on_command_line
 from likewise.progress import Progress
 
@@ -50,7 +51,7 @@ class ScreenProgress(Progress):
                 when = "(once per data type and machine, up to half a minute); likewise doctor --compile does all at once"
             else:
                 when = "(in every run, because no cache folder is writable; see likewise doctor)"
-            self.say(f"compiling {notice.kernels_of()} {when}")
+            self.say(f"compiling {NOTICE.kernels_of()} {when}")
 
     def compiling_ended(self, seconds: float) -> None:
         self.compiled += seconds
@@ -199,5 +200,5 @@ def progress_on(screen: Screen) -> ScreenProgress:
         made = ScreenProgress(screen)
     else:
         made = Bar(screen) if screen.progress == "always" or is_terminal(sys.stderr) else Lines(screen)
-    notice.listen(made.compiling, made.compiling_ended)
+    NOTICE.listen(made.compiling, made.compiling_ended)
     return made

@@ -25,7 +25,8 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.lowering import Environment
 from numba.extending import intrinsic, overload
 
-from likewise.compiled import jit, loader, notice, store
+from likewise.compiled import jit, loader, store
+from likewise.compiled.notice import NOTICE
 from likewise.progress import INTERRUPTED, raise_if_interrupted
 
 
@@ -91,7 +92,7 @@ INTRINSICS: dict[jit.Intrinsic, Any] = {}
 
 def version(kernel: jit.Kernel, wanted: str, args: tuple, stored: bool) -> Callable:
     """Compile a kernel for the types of ``args``, named ``wanted`` in stores, and store the result if ``stored``."""
-    with notice.compiling(), interruptible(), global_compiler_lock, enabled():
+    with NOTICE.compiling(), interruptible(), global_compiler_lock, enabled():
         while jit.OVERLOADS:
             function, options, chooser = jit.OVERLOADS.pop()
             overload(function, jit_options=options)(wraps(chooser)(lambda *kinds, chooser=chooser: placed(chooser(*kinds))))

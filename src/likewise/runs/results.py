@@ -15,7 +15,7 @@ from likewise.drawing.numbers import shown
 from likewise.errors import UsageError
 from likewise.messages import quoted
 from likewise.planning.threshold import written
-from likewise.runs.table import Data, LazyData, Origin, Table
+from likewise.runs.table import Contents, Data, LazyData, Table
 
 if TYPE_CHECKING:
     from likewise.drawing.preview import Preview
@@ -110,7 +110,7 @@ class Removal:
 class Pairs(Table):
     """The result of ``pairs`` and ``neighbors``: id_a, id_b, similarity or distance, and source and position if ids alone do not identify items."""
 
-    def __init__(self, table: pa.Table | Data | LazyData, report: dict[str, Any], *, origin: Origin | None = None):
+    def __init__(self, table: pa.Table | Data | LazyData, report: dict[str, Any], *, origin: Contents | None = None):
         super().__init__(table, origin=origin)
         self.report = report
 

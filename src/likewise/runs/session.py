@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from likewise.compiled import notice
+from likewise.compiled.notice import NOTICE
 from likewise.drawing.numbers import counted
 from likewise.engines.threads import Threads, default_memory
 from likewise.errors import LikewiseError, UsageError, can_go_on
@@ -44,7 +44,7 @@ def started(
 ) -> Iterator[tuple[Sources, pipeline.Run]]:
     """Open the sources and start a run over them. The work folder is removed at the end, unless the run was interrupted and can resume."""
     shown = watched(progress)
-    notice.run_begins(str(options.method), silent=progress is False)
+    NOTICE.run_begins(str(options.method), silent=progress is False)
     if against is not None and options.limit is not None:
         raise UsageError(f"{option('limit', options.limit)}: would count the items of both collections together; leave it out")
     temporary = options.work is None and out is None
@@ -81,7 +81,7 @@ def started(
         raise
     finally:
         run.progress.finish()
-        if compiled := notice.summary():
+        if compiled := NOTICE.summary():
             run.progress.note(compiled)
         run.threads.close()
         work.close(remove=useless)

@@ -54,12 +54,12 @@ class Data(NamedTuple):
         rows = {name: cache(lambda numbers=numbers: numbers()[mask.to_numpy(zero_copy_only=False)]) for name, numbers in self.rows.items()}
         return Data(self.table.filter(chosen), {name: column.filter(mask) for name, column in self.json.items()}, rows)
 
-    def select(self, names: list[str], origin: Origin | None) -> Data:
+    def select(self, names: list[str], origin: Contents | None) -> Data:
         """Return the columns with these names. Columns of ids keep the numbers of their rows, also where the columns of places are left out."""
         rows = {name: cache(lambda name=name: self.numbers(name, origin)) for name in names if name in ITEMS}
         return Data(self.table.select(names), {name: column for name, column in self.json.items() if name in names}, rows)
 
-    def numbers(self, name: str, origin: Origin | None) -> np.ndarray:
+    def numbers(self, name: str, origin: Contents | None) -> np.ndarray:
         """The numbers of the input rows that a column of ids names, int64[n]."""
         if name in self.rows or origin is None:
             return self.rows[name]()
@@ -76,7 +76,7 @@ class LazyData:
     whole: Callable[[], Data]
 
 
-class Origin(Protocol):
+class Contents(Protocol):
     """The inputs of a result (`runs.origin`)."""
 
     def rows(self, source: pa.ChunkedArray, position: pa.ChunkedArray) -> np.ndarray:
@@ -102,7 +102,7 @@ class Table:
     ``table[table["similarity"] < 0.9]`` and ``table[["id_a", "id_b"]]`` are tables. Ids have their original types.
     """
 
-    def __init__(self, table: pa.Table | Data | LazyData, *, origin: Origin | None = None, given: Any = None):
+    def __init__(self, table: pa.Table | Data | LazyData, *, origin: Contents | None = None, given: Any = None):
         """origin: the inputs, for `with_text`. given: the object whose rows these are, for `to_native`."""
         self._made: Data | LazyData = Data(table) if isinstance(table, pa.Table) else table
         self._origin = origin
