@@ -186,6 +186,14 @@ def features(folder: Path) -> None:
     lw.similarity(values[0], values[1], by="features")
 
 
+def images(folder: Path) -> None:
+    """Small pictures of images."""
+    from likewise.measures.images import prepared
+
+    for shape in ((40, 30, 3), (40, 30)):
+        prepared(np.zeros(shape, np.uint8))
+
+
 def families(folder: Path) -> None:
     """The hash families and measures that only Python functions use."""
     from likewise.families import BBit, CrossPolytope, Histograms, Hyperplane, Stripe, Threshold
@@ -207,7 +215,7 @@ def families(folder: Path) -> None:
 
 
 JOBS: dict[str, Callable[[Path], Any]] = {
-    job.__name__: job for job in (documents, vectors, sets, formats, units, ways, sparse, features, codes, weighted, strings, families)
+    job.__name__: job for job in (documents, vectors, sets, formats, units, ways, sparse, features, codes, weighted, strings, images, families)
 }
 #: The optional library that a job needs.
 LIBRARIES = {"strings": "rapidfuzz"}
