@@ -26,6 +26,7 @@ _HOMES = {
     **dict.fromkeys(("Removal", "Pairs"), "likewise.runs.results"),
     "Table": "likewise.runs.table",
     "families": "likewise.families",
+    "lecture": "likewise.lecture",
     **dict.fromkeys(("frequent", "FrequentPairs"), "likewise.runs.frequent_pairs"),
     "Audit": "likewise.runs.audit",
     "Plan": "likewise.planning",
@@ -53,6 +54,7 @@ __all__ = [
     "dedup",
     "families",
     "frequent",
+    "lecture",
     "neighbors",
     "pairs",
     "plan",
@@ -61,7 +63,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from likewise import families
+    from likewise import families, lecture
     from likewise.errors import DataError, FormatError, LikewiseError, MissingPartError, UsageError
     from likewise.methods import Chars, Measure, Text, Words
     from likewise.planning import Plan

@@ -15,9 +15,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import likewise as lw
+from likewise import lecture
 from likewise.families import Bits, Hyperplane, Line, MinHash, Stripe, Threshold, WeightedMinHash
+from likewise.lecture import Matrix, Universal, jaccard
 from likewise.planning import Plan, probability
 from likewise.verbs.similarity import shingle
 
@@ -32,32 +36,28 @@ def rounded(values, digits: int = 4) -> list[float]:
 # Shingles
 
 
-def shingles(tokens: str | list[str], k: int) -> list[tuple[str, ...]]:
-    """The textbook: all runs of k tokens."""
-    return [tuple(tokens[i : i + k]) for i in range(len(tokens) - k + 1)]
-
-
 def fingerprints(text: str, by: str) -> Counter[int]:
     """What likewise makes of them: numbers of 64 bits."""
     return Counter(shingle(text, by, None, 0).values.tolist())
 
 
 @pytest.mark.parametrize(
-    ("text", "by", "k", "expected"),
+    ("text", "by", "expected"),
     [
-        ("abcab", "chars:2", 2, ["ab", "bc", "ca"]),
-        ("abcdabd", "chars:2", 2, ["ab", "bc", "cd", "da", "bd"]),
-        ("a rose is a rose is a rose", "words:4", 4, ["a rose is a", "rose is a rose", "is a rose is"]),
+        ("abcab", "chars:2", ["ab", "bc", "ca"]),
+        ("abcdabd", "chars:2", ["ab", "bc", "cd", "da", "bd"]),
+        ("a rose is a rose is a rose", "words:4", ["a rose is a", "rose is a rose", "is a rose is"]),
     ],
 )
-def test_shingles(text, by, k, expected):
-    tokens = text.split() if by.startswith("words") else text
-    assert {" ".join(one) if by.startswith("words") else "".join(one) for one in shingles(tokens, k)} == set(expected)
+def test_shingles(text, by, expected):
+    assert lecture.shingles(text, by) == expected
     assert fingerprints(text, by) == sum((fingerprints(one, by) for one in expected), Counter())
+    assert sorted(lecture.shingle_numbers(text, by).values()) == sorted(fingerprints(text, by))
 
 
 def test_a_bag_of_shingles_counts():
-    assert Counter(map("".join, shingles("abcab", 2))) == {"ab": 2, "bc": 1, "ca": 1}
+    assert lecture.bag("abcab", "chars:2") == {"ab": 2, "bc": 1, "ca": 1}
+    assert lecture.weighted_jaccard(lecture.bag("abcab", "chars:2"), lecture.bag("bcab", "chars:2")) == Fraction(3, 4)
     assert lw.similarity("abcab", "bcab", by="chars:2") == 1  # the same three shingles,
     assert lw.similarity("abcab", "bcab", by="chars:2/bag") == 3 / 4  # one of them once more
 
@@ -77,10 +77,6 @@ def test_short_and_empty_items():
 # Jaccard similarity
 
 
-def jaccard(a: set, b: set) -> Fraction:
-    return Fraction(len(a & b), len(a | b))
-
-
 def test_jaccard():
     a, b = {0, 1, 2, 5, 6}, {0, 2, 3, 5, 7, 9}
     assert jaccard(a, b) == Fraction(3, 8)
@@ -92,7 +88,7 @@ def test_clustered_jaccard():
     a, b = {0, 1, 2, 5, 6}, {0, 2, 3, 5, 7, 9}
     members = {"C1": {0, 1, 2}, "C2": {3, 4}, "C3": {5, 6}, "C4": {7, 8, 9}}
     groups = {element: name for name, elements in members.items() for element in elements}
-    assert jaccard({groups[x] for x in a}, {groups[x] for x in b}) == Fraction(2, 4)
+    assert jaccard({groups[x] for x in a}, {groups[x] for x in b}) == lecture.clustered_jaccard(a, b, members) == Fraction(2, 4)
     assert lw.similarity(a, b, by="elements", groups=groups) == 2 / 4
 
 
@@ -106,30 +102,29 @@ def test_bit_vectors():
 # MinHash
 
 
-def minhash(ranks: dict, columns: list[set]) -> tuple[int, ...]:
-    """The textbook: of each set, the least rank that one of its rows has."""
-    return tuple(min(ranks[row] for row in column) for column in columns)
-
-
 def by_pair(value, columns: list) -> dict[tuple[int, int], float]:
     """A value of each two columns, counted from 1."""
     return {(a + 1, b + 1): value(columns[a], columns[b]) for a, b in combinations(range(len(columns)), 2)}
 
 
-def estimates(signatures: list[tuple[int, ...]]) -> dict[tuple[int, int], float]:
-    """The share of agreeing positions of each two columns, by likewise; one tuple of all columns for each hash."""
-    return by_pair(MinHash(len(signatures)).estimate, list(np.array(signatures, np.uint32).T.copy()))
+def rows_of(signatures: lecture.Signatures) -> list[tuple[int, ...]]:
+    """For each hash function the values of all columns."""
+    return list(zip(*signatures.columns.values(), strict=True))
+
+
+def estimates(signatures: lecture.Signatures) -> dict[tuple[int, int], float]:
+    """The share of agreeing positions of each two columns, by the family of likewise."""
+    return by_pair(MinHash(len(signatures.functions)).estimate, [np.array(column, np.uint32) for column in signatures.columns.values()])
 
 
 #: A characteristic matrix: row 1 is in the first and the third set.
-MATRIX = ["1010", "1001", "0101", "0101", "0101", "1010", "1010"]
-COLUMNS = [{row for row, bits in enumerate(MATRIX, 1) if bits[column] == "1"} for column in range(4)]
+MATRIX = Matrix.of_bits(["1010", "1001", "0101", "0101", "0101", "1010", "1010"])
+COLUMNS = list(MATRIX.sets.values())
 
 
 def test_a_matrix_and_three_permutations():
-    orders = [(2, 3, 7, 6, 1, 5, 4), (4, 2, 1, 3, 6, 7, 5), (3, 4, 7, 2, 6, 1, 5)]  # the rank of row 1, of row 2, ...
-    signatures = [minhash(dict(enumerate(order, 1)), COLUMNS) for order in orders]
-    assert signatures == [(2, 1, 2, 1), (2, 1, 4, 1), (1, 2, 1, 2)]
+    signatures = MATRIX.permuted((2, 3, 7, 6, 1, 5, 4), (4, 2, 1, 3, 6, 7, 5), (3, 4, 7, 2, 6, 1, 5))  # the place of row 1, of row 2, ...
+    assert rows_of(signatures) == [(2, 1, 2, 1), (2, 1, 4, 1), (1, 2, 1, 2)]
 
     similarity = by_pair(jaccard, COLUMNS)
     assert similarity == {(1, 2): 0, (1, 3): Fraction(3, 4), (1, 4): Fraction(1, 7), (2, 3): 0, (2, 4): Fraction(3, 4), (3, 4): 0}
@@ -138,44 +133,57 @@ def test_a_matrix_and_three_permutations():
 
 def test_over_all_permutations_the_probability_is_the_similarity():
     """Pr[h(A) = h(B)] = J(A, B): of the 5,040 orders of seven rows, three in four give columns 1 and 3 the same MinHash, one in seven 1 and 4."""
-    signatures = np.array([minhash(dict(enumerate(order, 1)), COLUMNS) for order in permutations(range(7))])
-    agree = by_pair(lambda a, b: Fraction(int((a == b).sum()), math.factorial(7)), list(signatures.T))
-    assert agree == by_pair(jaccard, COLUMNS)
+    signatures = MATRIX.permuted(*permutations(range(7)))
+    assert {pair: signatures.similarity(*pair) for pair in signatures.pairs()} == {pair: MATRIX.similarity(*pair) for pair in signatures.pairs()}
 
 
 #: Sets of the rows A to G.
 S = [set("ABFG"), set("CDE"), set("AEFG"), set("BCDE")]
 
 
+@pytest.mark.parametrize(("pair", "types"), [("C1 C3", (3, 1, 0, 3)), ("C2 C4", (3, 0, 1, 3)), ("C1 C4", (1, 3, 3, 0)), ("C1 C2", (0, 4, 3, 0))])
+def test_types_of_rows(pair, types):
+    """a: 1 1, b: 1 0, c: 0 1, d: 0 0; the similarity is a / (a + b + c)."""
+    found = MATRIX.types(*pair.split())
+    assert found == types and sum(found) == 7
+    assert found.similarity == MATRIX.similarity(*pair.split())
+
+
 def test_a_matrix_with_letters():
-    signatures = [minhash({letter: place for place, letter in enumerate(order, 1)}, S) for order in ("ACGFBED", "DBACFGE", "CDGFABE")]
-    assert signatures == [(1, 2, 1, 2), (2, 1, 3, 1), (3, 1, 3, 1)]
+    signatures = Matrix.of(S).ordered("ACGFBED", "DBACFGE", "CDGFABE")
+    assert rows_of(signatures) == [(1, 2, 1, 2), (2, 1, 3, 1), (3, 1, 3, 1)]
     similarity = by_pair(jaccard, S)
     assert [similarity[pair] for pair in ((1, 2), (1, 3), (1, 4))] == [0, Fraction(3, 5), Fraction(1, 7)]
     assert [similarity[pair] for pair in ((2, 3), (2, 4), (3, 4))] == [Fraction(1, 6), Fraction(3, 4), Fraction(1, 7)]
 
 
-def one_pass(functions: list, columns: list[set]) -> list[tuple[int, ...]]:
-    """Hash functions in place of permutations: row by row, each slot keeps the minimum of the function's values."""
-    signatures = [[math.inf] * len(functions) for _ in columns]
-    for row in sorted(set().union(*columns)):
-        for c, column in enumerate(columns):
-            if row in column:
-                signatures[c] = [min(have, h(row)) for have, h in zip(signatures[c], functions, strict=True)]
-    return [tuple(signature) for signature in signatures]
-
-
 @pytest.mark.parametrize(
     ("functions", "columns", "expected"),
     [
-        ([lambda x: x % 5, lambda x: (2 * x + 1) % 5], [{1, 3, 4}, {2, 3, 5}], [(1, 2), (0, 0)]),
-        ([lambda x: (x + 1) % 5, lambda x: (2 * x + 3) % 5], [{0, 2, 3}, {1, 2, 4}], [(1, 2), (0, 0)]),
-        ([lambda x: (x + 1) % 5, lambda x: (3 * x + 1) % 5], [{0, 3}, {2}, {1, 4}, {0, 2, 3}], [(1, 0), (3, 2), (0, 3), (1, 0)]),
+        ([Universal(1, 0, 5), Universal(2, 1, 5)], [{1, 3, 4}, {2, 3, 5}], [(1, 2), (0, 0)]),
+        ([Universal(1, 1, 5), Universal(2, 3, 5)], [{0, 2, 3}, {1, 2, 4}], [(1, 2), (0, 0)]),
+        ([Universal(1, 1, 5), Universal(3, 1, 5)], [{0, 3}, {2}, {1, 4}, {0, 2, 3}], [(1, 0), (3, 2), (0, 3), (1, 0)]),
     ],
     ids=["rows from 1", "rows from 0", "four sets"],
 )
 def test_one_pass_over_rows_makes_the_signatures(functions, columns, expected):
-    assert one_pass(functions, columns) == expected
+    assert list(Matrix.of(columns).one_pass(*functions).signatures.columns.values()) == expected
+
+
+@given(
+    st.lists(st.sets(st.integers(0, 12)), min_size=2, max_size=5), st.lists(st.tuples(st.integers(1, 16), st.integers(0, 16)), min_size=1, max_size=4)
+)
+def test_one_pass_finds_the_minimum_over_each_set(columns, factors):
+    functions = [Universal(a, b, 17) for a, b in factors]
+    found = Matrix.of(columns, range(13)).one_pass(*functions).signatures.columns.values()
+    assert list(found) == [tuple(min((h(x) for x in column), default=math.inf) for h in functions) for column in columns]
+
+
+def test_universal_functions_collide_with_one_in_n_or_less():
+    """Over all a and b with p = 11 and n = 4, of any two numbers (Carter and Wegman 1979)."""
+    members = [Universal(a, b, 4, 11) for a in range(1, 11) for b in range(11)]
+    for x, y in combinations(range(11), 2):
+        assert sum(h(x) == h(y) for h in members) <= len(members) / 4
 
 
 def test_equal_signatures_of_unequal_sets():
@@ -326,6 +334,7 @@ def test_histograms_match_by_minima_and_by_products():
     x, y = np.array([2, 4, 2, 3]), np.array([1, 2, 2, 2])
     assert np.minimum(x, y).sum() == 1 + 2 + 2 + 2 == 7  # one to one
     assert x @ y == 2 + 8 + 4 + 6 == 20  # one to many
+    assert (lecture.one_to_one(x.tolist(), y.tolist()), lecture.one_to_many(x.tolist(), y.tolist())) == (7, 20)
 
 
 # Misprints in circulation: what is printed, and what is right
@@ -350,9 +359,9 @@ def test_misprints_of_the_matrix_with_letters():
 
 def test_misprint_of_the_shifted_example():
     """With rows from 0 the function that gives the same table is 2x + 3; 2x + 1 gives another."""
-    columns, h = [{0, 2, 3}, {1, 2, 4}], lambda x: (x + 1) % 5
-    assert one_pass([h, lambda x: (2 * x + 3) % 5], columns) == [(1, 2), (0, 0)]
-    assert one_pass([h, lambda x: (2 * x + 1) % 5], columns) == [(1, 0), (0, 0)]
+    matrix, h = Matrix.of([{0, 2, 3}, {1, 2, 4}]), Universal(1, 1, 5)
+    assert [*matrix.one_pass(h, Universal(2, 3, 5)).signatures.columns.values()] == [(1, 2), (0, 0)]
+    assert [*matrix.one_pass(h, Universal(2, 1, 5)).signatures.columns.values()] == [(1, 0), (0, 0)]
 
 
 def test_misprint_of_the_line():

@@ -11,9 +11,9 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from likewise import methods
-from likewise.items.documents import shingler, token_texts
+from likewise.items.documents import shingler
 from likewise.items.normalize import normalize
-from likewise.items.stopwords import STOP_WORDS
+from likewise.lecture.shingles import runs
 
 LETTERS = st.one_of(
     st.characters(),
@@ -66,10 +66,5 @@ def texts_are_cut_as_by_python(cut: Cut, folder: Path) -> str:
 
 
 def reference(text: str, method: methods.Text) -> set[Any]:
-    tokens, k = token_texts(text, method), method.k
-    if method.unit == "stopwords":
-        stops = set(STOP_WORDS.split())
-        runs = [tuple(tokens[i : i + k + 1]) for i in range(len(tokens) - k) if tokens[i] in stops] or [("all", *tokens)] * bool(tokens)
-    else:
-        runs = [tuple(tokens[i : i + k]) for i in range(len(tokens) - k + 1)] or [tuple(tokens)] * bool(tokens)
-    return {(run, i) for run, times in Counter(runs).items() for i in range(times)} if method.bag else set(runs)
+    found = runs(text, method)
+    return {(run, i) for run, times in Counter(found).items() for i in range(times)} if method.bag else set(found)

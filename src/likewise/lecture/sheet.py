@@ -1,0 +1,82 @@
+"""A small table that prints as a slide shows it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from likewise.drawing.markup import Html, tag
+from likewise.drawing.preview import length, padded
+from likewise.drawing.style import NOTEBOOK
+
+
+def written(value: Any) -> str:
+    """A value as a slide writes it.
+
+    >>> [written(value) for value in (Fraction(3, 4), Fraction(2), math.inf, 0.80190, (1, math.inf), 6e-05)]
+    ['3/4', '2', '∞', '0.8019', '(1, ∞)', '0.00006']
+    """
+    if isinstance(value, tuple):
+        return f"({', '.join(map(written, value))})"
+    if isinstance(value, float) and not isinstance(value, bool):
+        if math.isinf(value):
+            return "∞" if value > 0 else "-∞"
+        return f"{value:.5f}".rstrip("0").rstrip(".") if value else "0"
+    return str(value)
+
+
+class Printed(ABC):
+    """What shows itself as a table: its text as ``repr`` and ``str``, and HTML in a notebook."""
+
+    @property
+    @abstractmethod
+    def sheet(self) -> Sheet:
+        """The table."""
+
+    def __repr__(self) -> str:
+        return repr(self.sheet)
+
+    def _repr_html_(self) -> str:
+        return self.sheet._repr_html_()
+
+
+@dataclass(frozen=True, repr=False)
+class Sheet:
+    """A table of named columns. The first column names the rows.
+
+    >>> Sheet(("row", "C1"), ((1, 0), (2, 1)))
+    row  C1
+    1     0
+    2     1
+    """
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> list[Any]:
+        """The values of a column. Raises ValueError for an unknown name."""
+        place = self.names.index(name)
+        return [row[place] for row in self.rows]
+
+    def __repr__(self) -> str:
+        lines = [self.names, *(tuple(map(written, row)) for row in self.rows)]
+        widths = [max(map(length, column)) for column in zip(*lines, strict=True)]
+        right = [False, *(aligned_right([row[place] for row in self.rows]) for place in range(1, len(self.names)))]
+        return "\n".join("  ".join(map(padded, line, widths, right)).rstrip() for line in lines)
+
+    def _repr_html_(self) -> str:
+        head = tag("tr", *(tag("th", name) for name in self.names))
+        body = [tag("tr", *(tag("td", tag("bdi", written(value))) for value in row)) for row in self.rows]
+        return tag("div", tag("style", Html(NOTEBOOK)), tag("table", tag("thead", head), tag("tbody", *body)), class_="likewise")
+
+
+def aligned_right(values: Sequence[Any]) -> bool:
+    """True for numbers and for vectors of numbers."""
+    return all(isinstance(value, int | float | Fraction | tuple) for value in values)

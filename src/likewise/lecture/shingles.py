@@ -1,0 +1,86 @@
+"""Shingles as strings and as numbers: the same that `likewise.similarity` compares."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+
+from likewise import methods
+from likewise.errors import UsageError
+from likewise.items.documents import shingler
+from likewise.items.stopwords import STOP_WORDS
+from likewise.items.tokens import token_texts
+from likewise.messages import option
+from likewise.methods import Text
+
+#: Unit -> what stands between two tokens, so that the shingle cut again is itself. "chars" and "bytes" have nothing between.
+BETWEEN = {"lines": "\n", "paragraphs": "\n\n", "chars": ""}
+
+
+def method_of(by: str, normalize: str | None) -> Text:
+    """The unit and the steps. Raises UsageError for anything but a unit of text."""
+    method = methods.parse(by, normalize)
+    if not isinstance(method, Text) or method.unit == "tokens":
+        raise UsageError(f"{option('by', by)}: give a unit of text, such as chars:2 or words:5")
+    return method
+
+
+def runs(text: str, method: Text) -> list[tuple[str, ...]]:
+    """The shingles of a text in order, each as its tokens. Fewer than k tokens are one shingle; no token is none."""
+    tokens, k = token_texts(text, method), method.k
+    if method.unit == "stopwords":
+        stops = set(STOP_WORDS.split())
+        found = [tuple(tokens[i : i + k + 1]) for i in range(len(tokens) - k) if tokens[i] in stops]
+    else:
+        found = [tuple(tokens[i : i + k]) for i in range(len(tokens) - k + 1)]
+    return found or [tuple(tokens)] * bool(tokens)
+
+
+def joined(run: tuple[str, ...], method: Text) -> str:
+    """The tokens of a shingle as one string."""
+    return BETWEEN.get(method.unit, " ").join(run)
+
+
+def shingles(text: str, by: str = "words:5", normalize: str | None = None) -> list[str]:
+    """The set of shingles of a text, as strings, in the order of their first occurrence. by, normalize: as for `likewise.similarity`.
+
+    >>> shingles("abcab", "chars:2"), shingles("abcdabd", "chars:2")
+    (['ab', 'bc', 'ca'], ['ab', 'bc', 'cd', 'da', 'bd'])
+    >>> shingles("a rose is a rose is a rose", "words:4")
+    ['a rose is a', 'rose is a rose', 'is a rose is']
+    >>> shingles("A spokesperson for the company said", "stopwords:2")
+    ['a spokesperson for', 'for the company', 'the company said']
+    """
+    return list(bag(text, by, normalize))
+
+
+def bag(text: str, by: str = "words:5", normalize: str | None = None) -> dict[str, int]:
+    """The bag of shingles of a text: shingle -> its number of occurrences.
+
+    >>> bag("abcab", "chars:2")
+    {'ab': 2, 'bc': 1, 'ca': 1}
+    """
+    method = method_of(by, normalize)
+    return dict(Counter(joined(run, method) for run in runs(text, method)))
+
+
+def shingle_numbers(text: str, by: str = "words:5", normalize: str | None = None, *, bits: int = 64, seed: int = 0) -> dict[str, int]:
+    """Shingle -> its fingerprint, from 0 to 2^bits - 1: the leading bits of the 64-bit number that likewise stores.
+
+    Few bits make different shingles collide. Raises UsageError unless bits is 1 to 64.
+
+    >>> list(shingle_numbers("abcab", "chars:2", bits=10))
+    ['ab', 'bc', 'ca']
+    >>> max(shingle_numbers("to be or not to be, that is the question", "words:2", bits=4).values()) < 16
+    True
+    """
+    if not 1 <= bits <= 64:
+        raise UsageError(f"{option('bits', bits)}: give 1 to 64 bits")
+    method = method_of(by.removesuffix("/bag"), normalize)
+    cut = shingler(Text(method.unit, method.k, ()), seed)
+    each = {joined(run, method): run for run in runs(text, method)}
+    raw = [bytes.fromhex("".join(run)) if method.unit == "bytes" else name.encode("utf-8", "surrogatepass") for name, run in each.items()]
+    values = cut(pa.array(raw, pa.large_binary()), np.ones(len(raw), bool)).values
+    return {name: int(value) >> (64 - bits) for name, value in zip(each, values, strict=True)}

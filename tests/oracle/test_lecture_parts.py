@@ -1,0 +1,111 @@
+"""The parts of `likewise.lecture` against brute force and against libraries."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import Indel
+
+import likewise as lw
+from likewise import lecture
+from likewise.errors import UsageError
+from likewise.lecture import Matrix, Signatures, Universal
+
+SHORT = st.text("abcd", max_size=8)
+BASKETS = st.lists(st.sets(st.integers(1, 8), max_size=5), max_size=10)
+
+
+@given(SHORT, SHORT)
+def test_an_alignment_has_the_edit_distance_and_both_strings(a, b):
+    found = lecture.edit(a, b)
+    assert found.distance == Indel.distance(a, b) == lw.similarity(a, b, by="edit")
+    assert ("".join(found.first), "".join(found.second)) == (a, b)
+    assert all(x == y or "" in (x, y) for x, y in zip(found.first, found.second, strict=True))
+    assert found.distance == len(a) + len(b) - 2 * len(found.common)
+
+
+@given(BASKETS, st.integers(1, 4), st.integers(1, 7))
+def test_frequent_pairs_are_those_of_brute_force(baskets, support, buckets):
+    counts = Counter(pair for basket in baskets for pair in combinations(sorted(basket), 2))
+    frequent = {pair: count for pair, count in counts.items() if count >= support}
+    simple = lecture.a_priori(baskets, support)
+    hashed = lecture.pcy(baskets, support, lambda pair: 3 * pair[0] + pair[1], buckets)
+    assert simple.pairs == hashed.pairs == frequent
+    assert set(hashed.counted) <= set(simple.counted)
+    assert sum(hashed.buckets) == sum(math.comb(len(basket), 2) for basket in baskets)
+
+
+@given(st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=6, max_size=6), st.sampled_from([(1, 6), (2, 3), (3, 2), (6, 1)]))
+def test_candidates_agree_in_all_rows_of_one_band_or_more(rows, layout):
+    bands, height = layout
+    signatures = Signatures.of(rows)
+    expected = {}
+    for a, b in combinations(range(3), 2):
+        same = [band + 1 for band in range(bands) if all(rows[i][a] == rows[i][b] for i in range(band * height, (band + 1) * height))]
+        if same:
+            expected[f"C{a + 1}", f"C{b + 1}"] = same
+    assert signatures.banded(bands, height).candidates == expected
+
+
+def test_buckets_are_drawn_with_their_columns():
+    picture = Signatures.of([(1, 1, 2), (3, 3, 4)]).banded(1, 2).svg()
+    assert picture.count("<rect") == 3  # the page and two buckets
+    assert "C1, C2" in picture and "Candidates: C1 and C2" in picture
+
+
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3).filter(any), min_size=2, max_size=2))
+def test_degrees_are_the_angle(vectors):
+    assert lecture.degrees(*vectors) == pytest.approx(lw.similarity(*np.array(vectors, float), by="angle"), abs=1e-6)
+
+
+@pytest.mark.parametrize("by", ["words:2", "chars:3", "whitespace:1", "lines:1", "paragraphs:1", "stopwords:2", "code:2", "bytes:4", "words:2/bag"])
+def test_numbers_of_shingles_are_those_that_are_compared(by):
+    text = "The cat of the house,  the DOG!\nif (a.b == 'c d') x = 10.5\r\n\r\nÄpfel und die Birnen\n"
+    from likewise.verbs.similarity import shingle
+
+    plain = by.removesuffix("/bag")
+    assert sorted(lecture.shingle_numbers(text, by).values()) == sorted(shingle(text, plain, None, 0).values.tolist())
+
+
+def test_few_bits_are_the_leading_ones():
+    full, few = (lecture.shingle_numbers("to be or not to be", "words:2", bits=bits) for bits in (64, 10))
+    assert {name: number >> 54 for name, number in full.items()} == few
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: Matrix.of_bits(["10", "1"]), "rows of one length"),
+        (lambda: Matrix.of_bits(["12"]), "digits 0 and 1"),
+        (lambda: Matrix.of([{1}], rows=[2]), "not among the rows"),
+        (lambda: Matrix.of([{1}]).permuted((1, 2)), "each of the 1 rows"),
+        (lambda: Matrix.of(["ab"]).ordered("aa"), "each of the 2 rows once"),
+        (lambda: Matrix.of([{1}]).similarity("C1", "C9"), "choose one of C1"),
+        (lambda: Signatures.of([(1, 2)]).banded(2, 1), "at most 1 hash functions"),
+        (lambda: Universal(1, 2, 8, 5), "not smaller than n"),
+        (lambda: lecture.jaccard([], []), "undefined"),
+        (lambda: lecture.clustered_jaccard({1}, {2}, {"A": {1}}), "element 2 belongs to no group"),
+        (lambda: lecture.shingles("a", "cosine"), "unit of text"),
+        (lambda: lecture.shingle_numbers("a", bits=65), "1 to 64 bits"),
+        (lambda: lecture.hamming("a", "ab"), "one length"),
+        (lambda: lecture.degrees([0, 0], [1, 0]), "no direction"),
+        (lambda: lecture.sides([[1, 2]], [[1]]), "one length"),
+        (lambda: lecture.on_line([[1]], [1], 0), "above 0"),
+        (lambda: lecture.histogram([3], [lambda x: x]), "values 0 and 1"),
+        (lambda: lecture.errors_of([2], 1, 1, 0.5), "from 0 to 1"),
+    ],
+)
+def test_wrong_values_are_refused(wrong, message):
+    with pytest.raises(UsageError, match=message):
+        wrong()
+
+
+def test_tables_are_html_with_escaped_names():
+    shown = Matrix.of({"<b>": "a"})._repr_html_()
+    assert "&lt;b&gt;" in shown and "<td><bdi>a</bdi></td><td><bdi>1</bdi></td>" in shown
