@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from likewise.io import compression, disk
+from likewise.io import disk, storage
 
 #: Functions of `os` that change something; the path, or the open file, is their first argument.
 CHANGES = ("rename", "replace", "link", "unlink", "remove", "mkdir", "rmdir", "truncate", "posix_fallocate", "sendfile", "fsync")
@@ -129,7 +129,7 @@ def watch(roots: Sequence[Path], fault: Fault | None, note: Callable[[str], obje
 
     builtins.open = io.open = opened  # type: ignore[assignment]
     pa.OSFile = lambda path, mode="r", **_: pa.PythonFile(opened(path, mode[0] + "b"), mode[0])  # type: ignore[misc]
-    compression.Plain = type("Plain", (compression.Plain, File), {})  # type: ignore[misc]  # which reads by way of File
+    storage.Plain = type("Plain", (storage.Plain, File), {})  # type: ignore[misc]  # which reads by way of File
     plain_os_open = os.open
 
     def os_opened(path: Any, flags: int, *more: Any, **how: Any) -> int:

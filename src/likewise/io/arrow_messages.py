@@ -100,7 +100,7 @@ class Message(NamedTuple):
 @contextmanager
 def _messages(path: Path) -> Iterator[tuple[Iterator[Message], BinaryIO]]:
     """The messages that hold values, and the file. Raises DataError for an offset outside the file."""
-    with reading(path, KIND), open(path, "rb") as file:
+    with reading(path, KIND), path.open("rb") as file:
         try:
             yield _each_message(file), file
         except (struct.error, ValueError, IndexError, OverflowError) as error:

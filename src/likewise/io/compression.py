@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from likewise.errors import DEVICE_ERRORS, DataError, naming
+from likewise.io import storage
 from likewise.io.headers import once
 from likewise.records import Each, in_turn
 
@@ -97,7 +98,7 @@ def kind_by_name(path: Path) -> str:
 @once
 def kind_of(path: Path) -> str:
     """Return the compression detected from the first bytes: a key of KINDS, or "". Raises DataError if only the suffix says so."""
-    with opening(path), open(path, "rb") as file:
+    with opening(path), path.open("rb") as file:
         head = file.read(HEAD_BYTES)
     for key, kind in KINDS.items():
         if head.startswith(kind.magic):
@@ -115,7 +116,7 @@ def open_read(path: Path) -> io.RawIOBase:
     """
     kind = kind_of(path)
     if not kind:
-        return Plain(path)
+        return storage.raw(path)
     return _Text(path, KINDS[kind])
 
 
@@ -138,18 +139,6 @@ def read_readable(stream: io.RawIOBase, buffer: memoryview) -> tuple[int, DataEr
     return size, None
 
 
-class Plain(io.FileIO):
-    """An uncompressed file. Errors of the device name it."""
-
-    def readinto(self, buffer: Any) -> int:
-        with naming(os.fsdecode(self.name)):  # type: ignore[arg-type]
-            return super().readinto(buffer) or 0
-
-    def read(self, size: int | None = -1) -> bytes:
-        with naming(os.fsdecode(self.name)):  # type: ignore[arg-type]
-            return super().read(-1 if size is None else size) or b""
-
-
 class _Text(io.RawIOBase):
     """The text of a compressed file. All decodable text is returned before an error is raised."""
 
@@ -161,8 +150,8 @@ class _Text(io.RawIOBase):
 
     def _open(self, step: int) -> Any:
         if self.kind.decoder is None:
-            return pa.CompressedInputStream(pa.OSFile(os.fsencode(self.path)), "zstd")
-        return _Members(Plain(self.path), self.kind, step)
+            return pa.CompressedInputStream(storage.arrow(self.path), "zstd")
+        return _Members(storage.raw(self.path), self.kind, step)
 
     def readable(self) -> bool:
         return True
@@ -222,7 +211,7 @@ class _Text(io.RawIOBase):
 class _Members:
     """The members of a compressed file in turn. The readers of the standard library silently ignore a damaged second member."""
 
-    def __init__(self, file: io.FileIO, kind: Kind, step: int):
+    def __init__(self, file: io.RawIOBase, kind: Kind, step: int):
         self.file, self.kind, self.step = file, kind, step
         self.decoder = kind.decoder()  # type: ignore[misc]
         self.data = b""  # read but not decoded

@@ -59,7 +59,7 @@ def read(file: BinaryIO) -> bytes:
 
 def groups(path: Path) -> list[Group]:
     """The row groups of a file. Raises DataError for a damaged footer."""
-    with open(path, "rb") as file:
+    with path.open("rb") as file:
         data = read(file)
     with undamaged(path):
         return [group(found) for found in Compact(data).struct().get(4, ())]

@@ -71,7 +71,7 @@ def logical(element: Element) -> dict[int, Any]:
 
 def restore(source: Path, target: Path) -> None:
     """Give the columns of ``target``, which was written from ``source``, their logical types back. Raises DataError for a damaged footer."""
-    with open(source, "rb") as file:
+    with source.open("rb") as file:
         old = footer.read(file)
     with open(target, "r+b") as file:
         new = footer.read(file)
@@ -94,7 +94,7 @@ def _restored(old: bytes, new: bytes, place: Path) -> bytes:
 
 def are_lacking(source: Path) -> bool:
     """True if some column of a file has a type that Arrow does not have. Raises DataError for a damaged footer."""
-    with open(source, "rb") as file:
+    with source.open("rb") as file:
         data = footer.read(file)
     with footer.undamaged(source):
         return any(_is_lacking(element) for element in footer.schema(data, source))
@@ -105,7 +105,7 @@ def check(source: Path, arrow: pa.Schema, options: dict[str, Any]) -> None:
 
     arrow: the schema of the rows, which are written with ``options``.
     """
-    with open(source, "rb") as file:
+    with source.open("rb") as file:
         old = footer.read(file)
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, arrow, **options):
@@ -125,7 +125,7 @@ def _is_lacking(element: Element) -> bool:
 
 def unordered(source: Path) -> list[str]:
     """The columns of a file whose values have no order, as paths with dots."""
-    with open(source, "rb") as file:
+    with source.open("rb") as file:
         data = footer.read(file)
     with footer.undamaged(source):
         return [column.name for column in _pairs(footer.schema(data, source), []) if not logical(column.mine).keys().isdisjoint(UNORDERED)]

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise import schema
+from likewise.io import storage
 from likewise.io.collection import Collection
 from likewise.io.ids import repeated
 from likewise.items.wrapped import wrapped
@@ -65,7 +66,7 @@ def written(path: Path, count: int, make: Callable[[], Rows], *, typed: bool) ->
         return make().whole()
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(pa.OSFile(os.fsencode(path)))  # stays the same file if another takes its name
+    file = pq.ParquetFile(storage.arrow(path))  # stays the same file if another takes its name
 
     def first(rows: int) -> Data:
         batches = file.iter_batches(min(max(rows, 1), BLOCK_ROWS))

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from likewise.errors import DataError
-from likewise.io import arrow_messages
+from likewise.io import arrow_messages, storage
 from likewise.io.arrow_messages import FILE_MAGIC, KIND, First, first_batch, within
 from likewise.io.batches import Keeper, check, check_names, gather, nonempty, reading
 from likewise.io.columns import known, parse, wanted
@@ -43,7 +43,7 @@ class Header(NamedTuple):
 def _header(path: Path) -> Header:
     nonempty(path, KIND)
     with reading(path, KIND):
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             magic = file.read(len(FILE_MAGIC))
         if magic.startswith(FEATHER_1):
             raise DataError(f"{path}: is a Feather file of version 1, which is not supported; write it again with pyarrow.feather.write_feather")
@@ -62,8 +62,7 @@ def _open(path: Path, fields: list[int] | None = None) -> Any:
 
 def _reader(path: Path, found: Header, fields: list[int] | None = None) -> Any:
     """Open a reader. Files are memory-mapped only if their batches are too large to hold: truncating a mapped file kills the process."""
-    mapped = found.first.size > LARGE_BATCH
-    raw = (pa.memory_map if mapped else pa.OSFile)(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
+    raw = storage.arrow(path, mapped=found.first.size > LARGE_BATCH)
     options = ipc.IpcReadOptions(included_fields=fields or [])
     return ipc.open_file(raw, options=options) if found.is_file else ipc.open_stream(raw, options=options)
 

@@ -6,8 +6,6 @@ Rows are read, not memory-mapped: truncating a mapped file kills the process.
 from __future__ import annotations
 
 import math
-import os
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tokenize import TokenError
@@ -17,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError, UsageError
-from likewise.io import columns
+from likewise.io import columns, storage
 from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.io.field_names import mentioned
 from likewise.io.headers import once
@@ -47,8 +45,8 @@ def header(path: Path) -> Header:
 
     Raises DataError for a file that cannot be read, or only by running code that it contains (pickled objects).
     """
-    with reading(path, KIND), open(path, "rb") as file:
-        return header_of(file, path, KIND, os.fstat(file.fileno()).st_size)
+    with reading(path, KIND), path.open("rb") as file:
+        return header_of(file, path, KIND, path.stat().st_size)
 
 
 def header_of(file: IO[bytes], path: Path, kind: str, size: int) -> Header:
@@ -88,7 +86,7 @@ def rows(path: Path, found: Header, first: int, end: int) -> np.ndarray:
 
 def run(path: Path, found: Header, first: int, count: int) -> np.ndarray:
     """Return ``count`` consecutive numbers in file order, starting at number ``first``."""
-    with reading(path, KIND), open(path, "rb") as file:
+    with reading(path, KIND), path.open("rb") as file:
         file.seek(found.offset + first * found.dtype.itemsize)
         data = file.read(count * found.dtype.itemsize)
     if len(data) < count * found.dtype.itemsize:
@@ -163,7 +161,7 @@ def write(
         )
     found = header(source)
     if keep.all() and len(keep) == found.shape[0]:
-        shutil.copyfile(source, target)
+        storage.copy(source, target)
         return len(keep)
     written = 0
     described = {"descr": np.lib.format.dtype_to_descr(found.dtype), "fortran_order": found.fortran, "shape": (int(keep.sum()), *found.shape[1:])}

@@ -5,7 +5,6 @@ Set i is vectors[offsets[i] : offsets[i + 1]]. Vectors are read as a stream, eve
 
 from __future__ import annotations
 
-import shutil
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError, LikewiseError, UsageError
+from likewise.io import storage
 from likewise.io.batches import CHUNK_BYTES, CHUNK_ROWS, changed, reading
 from likewise.io.formats.npy import COLUMN, Header, header_of, known, parse
 from likewise.items.given import borders
@@ -45,7 +45,7 @@ class Ragged(NamedTuple):
 def opened(path: Path) -> Iterator[zipfile.ZipFile]:
     """Context manager: open the archive and turn errors of reading it into DataError."""
     try:
-        with reading(path, KIND), zipfile.ZipFile(path) as file:
+        with reading(path, KIND), path.open("rb") as raw, zipfile.ZipFile(raw) as file:
             yield file
     except LikewiseError:  # some are ValueErrors
         raise
@@ -137,7 +137,7 @@ def write(
             f"{source}: columns ({', '.join(add.column_names)}) cannot be added to arrays; choose {option('output', 'ids')} or mask instead"
         )
     if keep.all():
-        shutil.copyfile(source, target)
+        storage.copy(source, target)
         return len(keep)
     with opened(source) as file:
         header, offsets, row = ragged(file, source)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from likewise.errors import DataError
-from likewise.io import footer, parquet_types
+from likewise.io import footer, parquet_types, storage
 from likewise.io.batches import CHUNK_BYTES, Keeper, check_names, gather, nonempty, reading
 from likewise.io.columns import known, parse, wanted
 from likewise.io.headers import once
@@ -36,7 +35,7 @@ GROUP_BYTES = 256 << 20
 @once
 def _footer(path: Path) -> tuple[pq.FileMetaData, pa.Schema]:
     nonempty(path, KIND)
-    with reading(path, KIND), pq.ParquetFile(_raw(path)) as file:
+    with reading(path, KIND), pq.ParquetFile(storage.arrow(path)) as file:
         check_names(file.schema_arrow)
         return file.metadata, file.schema_arrow
 
@@ -45,11 +44,9 @@ def _open(path: Path, **options: Any) -> pq.ParquetFile:
     metadata, _ = _footer(path)
     with reading(path, KIND):
         # no pre_buffer, but a buffered stream: column chunks are not held whole
-        return pq.ParquetFile(_raw(path), metadata=metadata, pre_buffer=False, buffer_size=1 << 18, page_checksum_verification=True, **options)
-
-
-def _raw(path: Path) -> pa.OSFile:
-    return pa.OSFile(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
+        return pq.ParquetFile(
+            storage.arrow(path), metadata=metadata, pre_buffer=False, buffer_size=1 << 18, page_checksum_verification=True, **options
+        )
 
 
 @once
@@ -89,7 +86,7 @@ def _largest_dictionary(path: Path, groups: Iterable[footer.Group], columns: lis
     pyarrow does not expose this, so the heads of pages are read: field 2 is the uncompressed size (Thrift compact protocol).
     """
     largest = 1
-    with reading(path, KIND), open(path, "rb") as raw:
+    with reading(path, KIND), path.open("rb") as raw:
         for column in (column for group in groups for column in group.columns if column.dictionary):
             if columns is None or column.path in columns or column.path.partition(".")[0] in columns:
                 raw.seek(max(0, column.dictionary))
@@ -155,7 +152,7 @@ def write(
     file = _open(source, coerce_int96_timestamp_unit=_int96_unit(source))
     groups = dict(enumerate(_groups(source)))
     if keep.all() and len(keep) == file.metadata.num_rows and add is None:
-        shutil.copyfile(source, target)
+        storage.copy(source, target)
         return len(keep)
     keeper = Keeper(source, file.schema_arrow, keep, add)
     options = _options(file, groups, keeper.schema)

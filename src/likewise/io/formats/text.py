@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError, UsageError, has_gone, naming
+from likewise.io import storage
 from likewise.io.batches import CHUNK_BYTES, reading
 from likewise.io.encoding import other
 from likewise.io.ids import as_json
@@ -139,6 +139,6 @@ def write(
         place = target / name
         place.parent.mkdir(parents=True, exist_ok=True)
         with naming(place):
-            shutil.copyfile(path, place)
+            storage.copy(path, place)
         written += 1
     return written

@@ -83,7 +83,7 @@ def of_parquet(path: Path) -> Read:
     from likewise.items.vectors import vectors
 
     try:
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             table = pq.read_table(file)
     except pa.ArrowInvalid as error:
         raise DataError(f"{path}: is not a Parquet file: {error}") from None
@@ -103,7 +103,7 @@ def of_lines(path: Path) -> Read:
     """Return the vectors of a text file of word2vec or GloVe: a token and its numbers per line, after an optional line with the numbers of both."""
     tokens: list[str] = []
     rows: list[NDArray[np.float32]] = []
-    with open(path, "rb") as file:
+    with path.open("rb") as file:
         for line, token, numbers in split(path, file):
             if rows and len(numbers) != len(rows[0]):
                 raise DataError(f"{path}: line {line}: {len(numbers)} numbers, but the lines before have {len(rows[0])}")
