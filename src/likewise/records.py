@@ -36,6 +36,7 @@ class Want(NamedTuple):
     kind: str = "text"  # the payload of a kind (Kind.payload)
     seed: int = 0  # seed of the words that stand for elements
     own: bool = False  # 64-bit integers are their own words, as in the families
+    signed: bool = False  # weighted sets get signatures, so their totals must be in the range of those
     wide: bool = False  # vectors are float64, not float32
     decimal: bool = False  # codes in CSV files that could be hexadecimal or decimal are decimal
     width: int = 0  # Records.width of the first item, if known: an item of another width is rejected

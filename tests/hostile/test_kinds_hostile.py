@@ -69,10 +69,26 @@ def test_weights_that_cannot_be_signed_are_reported_with_their_place(tmp_path: P
     path = tmp_path / "a.jsonl"
     good = {"elements": {"a": 1.0}}
     path.write_text("".join(json.dumps(row) + "\n" for row in [good, good, {"elements": {f"e{n}": each for n, each in enumerate(weights)}}]))
-    with pytest.raises(lw.DataError, match=rf"a\.jsonl.*3.*its weights add up to {total}"):
+    with pytest.raises(lw.DataError, match=rf"a\.jsonl.*3.*its weights add up to {total}; signatures need.*, or use exact=True;"):
         lw.pairs(path, by="weighted", threshold=0.5)
     assert found(path, by="weighted", threshold=0.5, on_error="skip") == [(0, 1, 1.0)]
     assert found([{"a": 0.0}, {"b": 1}, {"b": 1}], by="weighted", threshold=0.5) == [(1, 2, 1.0)]
+
+
+#: Similarities: 0 and 1 have 1/2, as do 2 and 3, and 4 shares b with 0. Totals are infinite, or a few of the smallest float64.
+EXTREME = [{"a": 1.7e308, "b": 1.7e308}, {"a": 1.7e308}, {"c": 5e-324}, {"c": 1e-323}, {"b": 1.7e308}]
+
+
+def test_exact_comparisons_need_no_signatures_and_take_any_finite_weights() -> None:
+    exactly: Any = {"by": "weighted", "threshold": "1/2", "exact": True}
+    assert found(EXTREME, **exactly) == [(0, 1, 0.5), (0, 4, 0.5), (2, 3, 0.5)]
+    assert lw.pairs(EXTREME[1:2], against=EXTREME, **exactly)["similarity"].tolist() == [0.5, 1.0]
+    assert lw.dedup(EXTREME, **exactly).removed["id"].tolist() == [1, 3, 4]
+    audit = lw.audit(EXTREME, **exactly)
+    assert (audit.pairs, audit.found) == (3, 3)
+    nearest = lw.neighbors(EXTREME, by="weighted", k=1)
+    assert nearest.to_pandas()[["id_a", "id_b"]].values.tolist() == [[0, 1], [1, 0], [2, 3], [3, 2], [4, 0]]
+    assert nearest["similarity"].tolist() == [0.5] * 5
 
 
 def test_an_id_need_tell_apart_the_items_of_its_own_side_only() -> None:

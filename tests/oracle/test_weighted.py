@@ -197,7 +197,7 @@ def test_strings_and_large_numbers_are_hashed_by_the_seed():
 @pytest.mark.parametrize(
     ("sets", "message"),
     [
-        ([{1: 1.0}, {1: 1e31}], r"row 1: its weights add up to 1e\+31; a total from 1e-30 to 1e\+30 can be signed; multiply the weights of all"),
+        ([{1: 1.0}, {1: 1e31}], r"row 1: its weights add up to 1e\+31; signatures need a total from 1e-30 to 1e\+30; multiply the weights of all"),
         ([{}, {1: 1e-40, 2: 1e-40}], "row 1: its weights add up to 2e-40"),
         ([{1: 1e308, 2: 1e308}], "row 0: its weights add up to inf"),
         ([{1: 1.0}, {}, {7: -1.0}], "row 2, item 1 of 1: the weight -1.0"),

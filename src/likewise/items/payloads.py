@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from likewise.items import binary
 from likewise.kinds import of_payload
+from likewise.messages import option
 from likewise.records import NO_TEXT, REJECTED, TEXT, Rejected, Want
 
 #: An element of a weighted set, and an entry of a sparse vector.
@@ -19,9 +20,9 @@ WEIGHTED = np.dtype([("word", "<u8"), ("weight", "<f8")])
 ENTRY = np.dtype([("index", "<u8"), ("value", "<f8")])
 
 
-#: The total weight of a set must be between these, well within the cells that darts are drawn in (families.weighted).
+#: The total weight of a set with a signature must be between these, well within the cells that darts are drawn in (families.weighted).
 LEAST, MOST = 1e-30, 1e30
-BEYOND = f"a total from {LEAST} to {MOST} can be signed; multiply the weights of all sets by one number"
+BEYOND = f"signatures need a total from {LEAST} to {MOST:g}; multiply the weights of all sets by one number"
 
 
 class Fault(NamedTuple):
@@ -133,13 +134,13 @@ def signable(rows: Rows) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         totals = np.bincount(np.repeat(np.arange(len(rows)), rows.sizes), rows.used["weight"], len(rows))
     for row in np.flatnonzero(~rows.gone & (totals != 0) & ~((totals >= LEAST) & (totals <= MOST))).tolist():
-        rows.faults.setdefault(row, Fault(f"its weights add up to {totals[row]:.3g}; {BEYOND}"))
+        rows.faults.setdefault(row, Fault(f"its weights add up to {totals[row]:.3g}; {BEYOND}, or use {option('exact')}"))
 
 
 def laid(rows: Rows, want: Want) -> tuple[NDArray[np.uint8], pa.LargeBinaryArray, NDArray[np.int64] | None]:
     """(kind, text, width) for Records. The payload is a view of the values unless some are rejected."""
     fit(rows, want)
-    of_payload(want.kind).check_rows(rows)
+    of_payload(want.kind).check_rows(rows, want)
     kind = np.where(rows.gone, NO_TEXT, TEXT).astype(np.uint8)
     kind[list(rows.faults)] = REJECTED
     good = rows.without(kind != TEXT)

@@ -58,7 +58,8 @@ def most_similar(most, words, offsets, asked, ends, own, begin, end, out_items, 
         whole = total(asked, ends, query)
         for item in range(n):
             less, more = min(whole, totals[item]), max(whole, totals[item])
-            if (own and item == query) or less * (1 + ROUNDING) < -bound_of(rule, best) * more:  # the similarity is at most less / more
+            beyond = more < np.inf and less * (1 + ROUNDING) < -bound_of(rule, best) * more  # the similarity is at most less / more
+            if (own and item == query) or beyond:
                 continue
             others, theirs = parts(words, offsets, item)
             cost = -weighted_jaccard(elements, weights, others, theirs)

@@ -199,7 +199,7 @@ class Kind:
 
         return loaded(self.values) if ":" in self.values else np.dtype(self.values)
 
-    def check_rows(self, rows: Rows) -> None:
+    def check_rows(self, rows: Rows, want: Want) -> None:
         """Adds faults to rows that can be read, but not signed."""
 
     def width_of(self, width: int) -> str:

@@ -79,10 +79,11 @@ class WeightedSets(Stored):
 
         return partial(weighted.weighted, own=False)
 
-    def check_rows(self, rows: Rows) -> None:
+    def check_rows(self, rows: Rows, want: Want) -> None:
         from likewise.items.payloads import signable
 
-        signable(rows)
+        if want.signed:
+            signable(rows)
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
         import numpy as np

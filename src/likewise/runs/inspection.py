@@ -35,6 +35,7 @@ def want(options: Options, facts: Facts = NOTHING) -> Want:
         options.score,
         kind=method.kind.seen(facts).payload,
         seed=options.seed,
+        signed=options.plan is not None,
         wide=facts.wide,
         decimal=facts.decimal,
         width=facts.features or facts.dimension or 0,
