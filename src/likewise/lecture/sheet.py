@@ -30,7 +30,7 @@ def written(value: Any) -> str:
 
 
 class Printed(ABC):
-    """What shows itself as a table: its text as ``repr`` and ``str``, and HTML in a notebook."""
+    """Base of objects that are shown as a table: as text by ``repr`` and ``str``, as HTML in a notebook."""
 
     @property
     @abstractmethod
