@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from likewise.errors import UsageError
 from likewise.families.checks import index, one_of
-from likewise.families.family import Family
 from likewise.families.minhash import MODES, MinHash, Slots
+from likewise.families.onebit import OneBit, flags
 from likewise.items.sets import Batch, read_only
 from likewise.kernels import bbit as kernels
 from likewise.planning.curves import Curve, b_bit
@@ -22,7 +22,7 @@ BITS = tuple(kernels.LOWEST)
 
 
 @dataclass(frozen=True, slots=True)
-class BBit(Family):
+class BBit(OneBit):
     """Signatures of ``slots`` groups of ``bits`` bits (1, 2, 4, 8 or 16), packed: uint8[n, ceil(slots * bits / 8)].
 
     For compact storage and for checks; bands are planned for whole slots. The bits are taken from slots of ``MinHash(slots, mode, seed)``. Signatures
@@ -43,7 +43,7 @@ class BBit(Family):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        Family.__post_init__(self)
+        OneBit.__post_init__(self)
         one_of(self, "mode", MODES)
         bits = index(self.bits)
         if bits not in BITS:
@@ -72,6 +72,16 @@ class BBit(Family):
     def signature(self, batch: Batch) -> Packed:
         """Signatures, uint8[n, width], one row per set."""
         return self.of(self.whole.signature(batch))
+
+    def bits_of(self, features: Any) -> Packed:
+        """The bits of sets given as features of 0 and 1, one number for each possible element. For families of one bit."""
+        return self.unpacked(self.signature(flags(features))).astype(np.uint8)
+
+    def between(self, left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Jaccard similarities of features of 0 and 1; 1 for two empty sets, whose bits all agree."""
+        shared = left @ right.T
+        either = left.sum(axis=1)[:, None] + right.sum(axis=1) - shared
+        return np.divide(shared, either, out=np.ones_like(shared), where=either > 0)
 
     def of(self, signatures: Slots) -> Packed:
         """Packed bits of signatures of `whole`: one row gives one row, rows give rows."""

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.errors import UsageError
 from likewise.families.checks import whole
-from likewise.families.family import Family, Signature
+from likewise.families.family import Signature
+from likewise.families.onebit import OneBit, flags
 from likewise.items.codes import codes
 from likewise.kernels.directions import directions
 from likewise.kernels.sampling import bits_at
@@ -17,7 +19,7 @@ from likewise.planning.curves import Curve, bit_sampling
 
 
 @dataclass(frozen=True, slots=True)
-class Bits(Family):
+class Bits(OneBit):
     """Signatures of ``slots`` bits, uint8, each at a random position of codes of ``dimension`` bits, with repetition. Values are Hamming distances.
 
     >>> family = Bits(8, 1000)
@@ -33,7 +35,7 @@ class Bits(Family):
     dtype: ClassVar[type] = np.uint8
 
     def __post_init__(self) -> None:
-        Family.__post_init__(self)
+        OneBit.__post_init__(self)
         whole(self, "dimension", 1, 2**31 - 1)
 
     @property
@@ -48,3 +50,11 @@ class Bits(Family):
         positions = (directions("uniform", self.seed, 1, self.slots)[0] * self.dimension).astype(np.int64)
         sampled: Signature = bits_at(words, positions)
         return sampled
+
+    def bits_of(self, features: Any) -> Signature:
+        """The bits of features of 0 and 1, one number for each bit of a code."""
+        return self.signature(flags(features, self.dimension))
+
+    def between(self, left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Hamming distances."""
+        return np.abs(left[:, None] - right).sum(axis=2)

@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
+from likewise.families.bbit import BBit
 from likewise.families.checks import one_of, real, whole
-from likewise.families.family import Family
-from likewise.families.hyperplane import Hyperplane
-from likewise.families.line import Stripe
+from likewise.families.onebit import OneBit
 from likewise.families.partition import Partition, Run
 from likewise.families.space import Space
-from likewise.families.threshold import Threshold
 from likewise.items.features import Features, features
 from likewise.items.given import refuse_masked
 from likewise.items.sets import read_only
@@ -24,8 +22,6 @@ from likewise.items.weighted import Weighted, merged
 from likewise.kernels.features import count
 from likewise.kernels.matching import match_rows
 
-#: Families whose functions are one bit of a vector.
-ONE_BIT = (Hyperplane, Stripe, Threshold)
 NORMALIZE = ("none", "l1", "sqrt")
 #: Types of stored counts, and the largest count of each, if there is one.
 STORE = {"uint8": 2**8 - 1, "uint16": 2**16 - 1, "float32": None}
@@ -41,9 +37,10 @@ Counts = NDArray[np.float64]
 class Histograms:
     """Sets of features as ``tables`` histograms of 2^``bits`` bins, end to end, so that sets are compared without pairing their features.
 
-    In each table ``bits`` functions of a one-bit family choose a feature's bin: `Stripe` for L2, `Hyperplane` for cosine, `Threshold` for L1. The
-    family's seed is that of the histograms. More bits separate better and cost 2^bits bins; more tables reduce the variance. With ``sums`` M each
-    table is the sum of M such histograms (section 4 of the paper): less variance in as many bins, on top of a known constant.
+    In each table ``bits`` functions of a one-bit family choose a feature's bin: `Stripe` for L2, `Hyperplane` for cosine, `Threshold` for L1; for
+    features of 0 and 1 `Bits` for Hamming distance and ``BBit(bits=1)`` for Jaccard similarity. The family's seed is that of the histograms. More
+    bits separate better and cost 2^bits bins; more tables reduce the variance. With ``sums`` M each table is the sum of M such histograms (section 4
+    of the paper): less variance in as many bins, on top of a known constant.
 
     The expected sum of products of two sets' counts (`measures.matching.one_to_many`) is ``tables`` · Σ p(x, y)^bits over all pairs of features,
     where p is the collision probability of the family; `expected` gives it for any M.
@@ -58,12 +55,13 @@ class Histograms:
 
     Hyperplanes pass through the origin. Features without negative numbers lie on one side of many of them: give a ``space`` with a center.
 
+    >>> from likewise.families import Stripe
     >>> family = Histograms(Stripe(4.0), bits=3, tables=2)
     >>> family.embed([[[0.0, 1.0], [2.0, 5.0]], [[0.1, 1.0], [2.0, 5.1], [9.0, 9.0]]]).sum(axis=1)
     array([4, 6], dtype=uint64)
     """
 
-    bit: Family
+    bit: OneBit
     bits: int = 8
     tables: int = 10
     sums: int = 1
@@ -73,8 +71,8 @@ class Histograms:
     space: Space | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.bit, ONE_BIT):
-            raise UsageError(f"Histograms bit {self.bit!r:.60}: give a family of one bit, such as {', '.join(kind.__name__ for kind in ONE_BIT)}")
+        if not isinstance(self.bit, OneBit) or (isinstance(self.bit, BBit) and self.bit.bits != 1):
+            raise UsageError(f"Histograms bit {self.bit!r:.60}: give a family of one bit: Hyperplane, Stripe, Threshold, Bits or BBit(bits=1)")
         whole(self, "bits", 1, 32)
         whole(self, "tables", 1, 2**20)
         whole(self, "sums", 1, 2**20)
@@ -167,13 +165,8 @@ class Histograms:
         a, b: one set each, one feature per row. Slow: p is computed for each pair of features.
         """
         left, right = (sets[0].astype(float) for sets in map(self.placed, (a, b)))
-        curve = self.bit.collision
-        if isinstance(self.bit, Hyperplane):
-            left, right = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (left, right))
-            values = np.clip(left @ right.T, -1, 1)
-        else:
-            values = np.linalg.norm(left[:, None] - right, ord=1 if isinstance(self.bit, Threshold) else 2, axis=2)
-        matches = float((np.vectorize(curve.at, otypes=[float])(values) ** self.bits).sum())
+        agree = np.vectorize(self.bit.collision.at, otypes=[float])(self.bit.between(left, right))
+        matches = float((agree**self.bits).sum())
         return self.tables * self.sums * matches + self.by_chance(len(left), len(right))
 
     def placed(self, one: Any) -> Features:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.errors import UsageError
 from likewise.families.checks import one_of, whole
-from likewise.families.family import Family, Signature
+from likewise.families.family import Signature
+from likewise.families.onebit import OneBit
 from likewise.families.sparse import on_directions
 from likewise.items.lengths import lengths_of, squared_lengths, to_unit
 from likewise.items.sparse import Sparse, is_sparse, nonempty, sparse
@@ -24,7 +26,7 @@ MODES = ("gaussian", "signs", "orthogonal", "rotated")
 
 
 @dataclass(frozen=True, slots=True)
-class Hyperplane(Family):
+class Hyperplane(OneBit):
     """Signatures of ``slots`` bits, uint8 0 or 1: the sign of v·x, 0 counting as +. Values are cosines, distances degrees.
 
     ``gaussian``: independent Gaussian normals v; the curve holds for any vectors (Goemans and Williamson 1995; Charikar 2002).
@@ -55,7 +57,7 @@ class Hyperplane(Family):
     dtype: ClassVar[type] = np.uint8
 
     def __post_init__(self) -> None:
-        Family.__post_init__(self)
+        OneBit.__post_init__(self)
         one_of(self, "mode", MODES)
         whole(self, "spread", 1, 2**31 - 1)
 
@@ -74,6 +76,11 @@ class Hyperplane(Family):
         spread = self.spread if self.mode == "orthogonal" else 0
         bits: Signature = sides(items, directions(kind, self.seed, items.shape[1], self.slots, narrow=True, spread=spread))
         return bits
+
+    def between(self, left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Cosines."""
+        units = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in (left, right)]
+        return np.clip(units[0] @ units[1].T, -1, 1)
 
     def _of_sparse(self, items: Sparse) -> Signature:
         """Signatures of sparse vectors. Raises UsageError for modes that need all coordinates."""

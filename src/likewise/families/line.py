@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from likewise.errors import UsageError
 from likewise.families.checks import one_of, positive
 from likewise.families.family import Family, Signature
+from likewise.families.onebit import OneBit
 from likewise.families.sparse import on_directions
 from likewise.items.sparse import Sparse, is_sparse, sparse
 from likewise.items.vectors import vectors
@@ -63,7 +64,7 @@ class Line(Family):
 
 
 @dataclass(frozen=True, slots=True)
-class Stripe(Family):
+class Stripe(OneBit):
     """Signatures of ``slots`` bits, uint8: 1 if a Gaussian line's bucket is odd. Values are L2 distances; far vectors agree half of the time.
 
     A one-bit family for histograms of sets of vectors (Dong, Wang, Charikar and Li 2008, section 4.1): the bit of `Line` with the same width and
@@ -90,6 +91,10 @@ class Stripe(Family):
         Raises UsageError with the row of a vector whose absolute coordinates sum to more than 2^40 widths.
         """
         return (on_lines(batch, "gaussian", self) & 1).astype(np.uint8)
+
+    def between(self, left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """L2 distances."""
+        return np.linalg.norm(left[:, None] - right, axis=2)
 
 
 def on_lines(batch: Any, kind: str, family: Line | Stripe) -> NDArray[np.uint32]:

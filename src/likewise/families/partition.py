@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import UsageError
-from likewise.families.family import Family
+from likewise.families.onebit import OneBit
 from likewise.families.space import Space
 from likewise.items.features import Features, place, renamed, spans
 from likewise.items.sets import read_only
@@ -33,7 +33,7 @@ class Partition:
     share a bin with probability 2^-bits, whatever the features are.
     """
 
-    bit: Family
+    bit: OneBit
     bits: int
     tables: int
     sums: int = 1
@@ -46,7 +46,7 @@ class Partition:
         """
         functions = self.tables * self.sums
         try:
-            found = self.bit.with_slots(functions * self.bits).signature(values)
+            found = self.bit.with_slots(functions * self.bits).bits_of(values)
         except UsageError as error:
             raise UsageError(renamed(error, name) + " (relative to the center of the space)" * (self.space is not None)) from None
         masks = (derive(np.uint64(self.bit.seed), MASKS, functions) >> np.uint64(64 - self.bits)).astype(np.uint32)

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.errors import UsageError
 from likewise.families.checks import real, whole
-from likewise.families.family import Family, Signature
+from likewise.families.family import Signature
+from likewise.families.onebit import OneBit
 from likewise.items.vectors import of_dimension, vectors
 from likewise.kernels.directions import directions
 from likewise.kernels.sampling import reaches
@@ -18,7 +20,7 @@ from likewise.planning.curves import Curve, threshold_bit
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold(Family):
+class Threshold(OneBit):
     """Signatures of ``slots`` bits, uint8: 1 if a coordinate reaches a threshold between ``low`` and ``high``. Values are L1 distances.
 
     The collision probability is linear in the distance, so the estimate of the distance is unbiased, without the heavy tails of Cauchy lines.
@@ -38,7 +40,7 @@ class Threshold(Family):
     dtype: ClassVar[type] = np.uint8
 
     def __post_init__(self) -> None:
-        Family.__post_init__(self)
+        OneBit.__post_init__(self)
         whole(self, "dimension", 1, 2**31 - 1)
         low, high = real(self, "low"), real(self, "high")
         if not 0 < high - low < math.inf or math.isinf(self.dimension * (high - low)):
@@ -59,3 +61,7 @@ class Threshold(Family):
         thresholds = self.low + (self.high - self.low) * heights
         bits: Signature = reaches(items, (places * self.dimension).astype(np.int64), thresholds)
         return bits
+
+    def between(self, left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """L1 distances."""
+        return np.abs(left[:, None] - right).sum(axis=2)
