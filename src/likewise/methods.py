@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from likewise.errors import UsageError
@@ -11,8 +12,12 @@ from likewise.kinds import kind_of, kind_of_unit, kinds, measure, measures, orde
 from likewise.kinds.kind import Kind, MeasureFacts
 from likewise.messages import option
 
-#: Normalization steps in the order in which they are applied, whatever the order of their names.
-STEPS = ("nfc", "nfkc", "lower", "fold", "accents", "marks", "invisible", "punct", "digits", "space")
+#: Steps that replace values by the word 0; ALL_MASKS names all of them. A step that begins with PATTERN, a regular expression, comes before them.
+MASKS = ("uuid", "ip", "dates", "hex", "numbers")
+ALL_MASKS, PATTERN = "masks", "re:"
+#: Normalization steps in the order in which they are applied, whatever the order of their names. Masks are applied together.
+STEPS = (*MASKS, "nfc", "nfkc", "lower", "fold", "accents", "marks", "invisible", "punct", "digits", "space")
+NAMES = f"{', '.join(STEPS)}, {ALL_MASKS} (the first {len(MASKS)}), {PATTERN}REGEX"
 
 #: unit -> (default k, default steps).
 UNITS: dict[str, tuple[int, tuple[str, ...]]] = {
@@ -53,8 +58,8 @@ class Text:
             raise UsageError(f"Text({self.unit!r}): unknown unit {self.unit!r}; choose one of {', '.join(UNITS)}")
         if isinstance(self.k, bool) or not isinstance(self.k, int) or not 1 <= self.k <= MAX_K:
             raise UsageError(f"Text({self.unit!r}, {self.k!r}): the shingle length is a whole number from 1 to {MAX_K}")
-        if unknown := [step for step in self.normalize if step not in STEPS]:
-            raise UsageError(f"Text({self.unit!r}): unknown step {unknown[0]!r}; choose from {', '.join(STEPS)}")
+        if unknown := [step for step in self.normalize if step not in STEPS and not step.startswith(PATTERN)]:
+            raise UsageError(f"Text({self.unit!r}): unknown step {unknown[0]!r}; choose from {NAMES}")
 
     @property
     def kind(self) -> Kind:
@@ -136,7 +141,7 @@ def named(name: str) -> MeasureFacts | None:
         return None
 
 
-def parse(spec: str | Text | Measure, normalize: str | None = None) -> Text | Measure:
+def parse(spec: str | Text | Measure, normalize: str | Sequence[str] | None = None) -> Text | Measure:
     """Read a text form: ``UNIT[:K][/bag][/containment]`` as `text` does, or the name of a measure.
 
     >>> parse("cosine"), str(parse("l2.5")), str(parse("words"))
@@ -193,7 +198,7 @@ def measure_of(spec: str) -> Measure | None:
     raise UsageError(f"{option('by', spec)}: L_r is a distance only for r of 1 or more; give l1, l2 or, for example, l2.5")
 
 
-def text(spec: str | Text, normalize: str | None = None) -> Text:
+def text(spec: str | Text, normalize: str | Sequence[str] | None = None) -> Text:
     """Read the text form of a shingling, with the given normalization steps or those of the unit.
 
     >>> str(text("words:5")), text("words").normalize
@@ -216,24 +221,51 @@ def text(spec: str | Text, normalize: str | None = None) -> Text:
     return Text(unit, int(number) if number else default_k, chosen, "bag" in suffixes, "containment" in suffixes)
 
 
-def steps(names: str) -> tuple[str, ...]:
-    """Normalization steps from a comma-separated list, in their fixed order.
+def steps(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Normalization steps in their fixed order, from a comma-separated list, or a sequence of them. ``re:`` takes the rest of its string.
 
-    >>> steps("lower,nfc"), steps("none")
-    (('nfc', 'lower'), ())
+    >>> steps("lower,nfc"), steps("none"), steps(["lower,ip", "re:id=[0-9]{2,}"])
+    (('nfc', 'lower'), (), ('re:id=[0-9]{2,}', 'ip', 'lower'))
     """
-    if not isinstance(names, str):
-        raise UsageError(f"{option('normalize', names)}: give the steps in one string, such as 'nfc,lower', or 'none'")
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
-    if wanted == ["none"]:
+    lists = [names] if isinstance(names, str) else names
+    if not isinstance(lists, list | tuple) or not all(isinstance(one, str) for one in lists):
+        raise UsageError(f"{option('normalize', names)}: give the steps in one string, such as 'nfc,lower', a list of such strings, or 'none'")
+    wanted: list[str] = []
+    patterns: list[str] = []
+    for one in lists:
+        before, *expression = re.split(rf"(?:^|,)\s*{PATTERN}", one, maxsplit=1)
+        wanted += [name.strip() for name in before.split(",") if name.strip()]
+        patterns += [PATTERN + checked(each) for each in expression]
+    if wanted == ["none"] and not patterns:
         return ()
+    if not wanted and not patterns:
+        raise UsageError(f"{option('normalize', names)}: no step is named; choose from {NAMES}; or none")
     for name in wanted:
-        if name not in STEPS:
-            raise UsageError(f"{option('normalize', names)}: unknown step {name!r}; choose from {', '.join(STEPS)}, or none")
+        if name not in (*STEPS, ALL_MASKS):
+            raise UsageError(f"{option('normalize', names)}: unknown step {name!r}; choose from {NAMES}; or none")
     for pair in (("nfc", "nfkc"), ("lower", "fold")):
         if set(pair) <= set(wanted):
             raise UsageError(f"{option('normalize', names)}: {pair[1]} includes {pair[0]}; name only one of them")
-    return tuple(name for name in STEPS if name in wanted)
+    if ALL_MASKS in wanted:
+        wanted += MASKS
+    return (*dict.fromkeys(patterns), *(name for name in STEPS if name in wanted))
+
+
+def checked(expression: str) -> str:
+    """The regular expression. Raises UsageError if RE2 does not know its syntax, or if it matches the empty text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    given = option("normalize", PATTERN + expression)
+    try:
+        empty = pc.match_substring_regex(pa.array([""]), expression)[0].as_py()
+    except (pa.ArrowInvalid, UnicodeError) as error:
+        fault = str(error).removeprefix("Invalid regular expression: ")
+        syntax = "the syntax is that of RE2, whose time is proportional to the text: without look-around and references to groups"
+        raise UsageError(f"{given}: this is no regular expression: {fault}; {syntax}") from None
+    if empty:
+        raise UsageError(f"{given}: this expression matches the empty text, so also between any two characters; write one that needs a character")
+    return expression
 
 
 def Words(k: int = 5, *, bag: bool = False) -> Text:  # noqa: N802 - reads as a type in calls: by=lw.Words(5)

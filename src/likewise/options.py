@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral
@@ -104,7 +104,7 @@ def checked(
     limited: bool = True,
     one_way: bool = False,
     by: str | Text = "words:5",
-    normalize: str | None = None,
+    normalize: str | Sequence[str] | None = None,
     threshold: object = None,
     within: object = None,
     recall: float = 0.99,
@@ -208,7 +208,7 @@ def integer(value: Any) -> Any:
     return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
 
 
-def method_of(by: str | Text | Measure, normalize: str | None, one_way: bool) -> Text | Measure:
+def method_of(by: str | Text | Measure, normalize: str | Sequence[str] | None, one_way: bool) -> Text | Measure:
     """The method of a run. Containment is not symmetric, so it cannot remove or rank items; its join is exact, so there is nothing to audit."""
     method = methods.parse(by, normalize)
     if method.containment and not one_way:

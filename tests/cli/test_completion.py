@@ -74,7 +74,7 @@ def test_bash_gets(monkeypatch: pytest.MonkeyPatch, line: str, values: list[str]
 def test_every_unit_and_step_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     offered = completed(monkeypatch, "likewise dedup --by ")
     assert {f"plain,{unit}:{k}" for unit, (k, _) in UNITS.items()} | set(plain("cosine", "hamming", "elements", "levenshtein")) <= set(offered)
-    assert completed(monkeypatch, "likewise dedup --normalize ") == plain(*STEPS)
+    assert completed(monkeypatch, "likewise dedup --normalize ") == plain("masks", *STEPS)
 
 
 def test_zsh_and_fish_get_the_help_too(monkeypatch: pytest.MonkeyPatch) -> None:

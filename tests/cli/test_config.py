@@ -106,7 +106,7 @@ def test_lists_and_switches() -> None:
         ("pairs-x = 1", ["'pairs-x'"]),
         ("overwrite = 'yes'", ["overwrite = 'yes'", "true or false"]),
         ("threshold = true", ["threshold = True", "a string or a number"]),
-        ("normalize = ['nfc', 'lower']", ["normalize = ['nfc', 'lower']", "a string or a number"]),
+        ("keep = ['first', 'last']", ["keep = ['first', 'last']", "a string or a number"]),
         ("prefer = [1]", ["prefer = [1]", "a list of strings"]),
         ("threshold = \nby = 1", ["not valid TOML", "line 1"]),
     ],

@@ -16,7 +16,8 @@ from command_line import run
 from likewise import families, kinds
 from likewise.cli.flags import FLAGS
 from likewise.drawing.numbers import by_reason
-from likewise.methods import SUFFIXES, UNITS, Measure, Text, parse
+from likewise.items.normalize import normalize
+from likewise.methods import STEPS, SUFFIXES, UNITS, Measure, Text, parse, steps
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
@@ -36,7 +37,12 @@ def test_the_page_of_flags_is_the_table_of_flags():
 
 def first_table(page: str) -> list[list[str]]:
     """The cells of a page's first table, without its head."""
-    lines = re.search(r"(?m)^\|-.*\n((?:\|.*\n)+)", (ROOT / page).read_text())[1].splitlines()
+    return table((ROOT / page).read_text())
+
+
+def table(text: str) -> list[list[str]]:
+    """The cells of the first table of a text, without its head."""
+    lines = re.search(r"(?m)^\|-.*\n((?:\|.*\n)+)", text)[1].splitlines()
     return [[cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
 
 
@@ -79,6 +85,17 @@ def test_the_table_of_measures_is_the_registry():
         for name in set(re.findall(r"`([^`]+)`", cell)) & set(kinds.measures()):
             assert kinds.kind_of(name).name in items
             assert kind == ("distance" if kinds.measure(name).distance else "similarity")
+
+
+def test_the_table_of_steps_shows_what_they_do():
+    page = (ROOT / "docs/reference/measures.md").read_text().partition("## Normalization")[2]
+    named = []
+    for row in table(page):
+        names, (before, *chosen), [after] = (re.findall("`([^`]+)`", cell) for cell in (row[0], *row[2:]))
+        named += names
+        before = before.replace("\\u00ad", "\u00ad").replace("\\t", "\t")
+        assert normalize(before, steps(*chosen or names)) == after
+    assert named == ["re:REGEX", *STEPS]
 
 
 def anchors(page: Path) -> set[str]:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from likewise import methods
 from likewise.items import tables, unicode
-from likewise.items.documents import buffers, shingler, token_texts
+from likewise.items.documents import shingler, token_texts
 from likewise.items.normalize import normalize
+from likewise.items.normalized import buffers
 from likewise.kernels import text as kernel
 
 #: Characters that have given trouble: case, marks and their order, composition, Hangul, joiners, line ends, what is not assigned.

@@ -19,7 +19,7 @@ from likewise.choices import CHOICES
 from likewise.errors import UsageError
 from likewise.kinds import kind_of
 from likewise.messages import option
-from likewise.methods import STEPS, UNITS
+from likewise.methods import ALL_MASKS, MASKS, PATTERN, STEPS, UNITS
 from likewise.options import KEEP_POLICIES, Options, checked
 from likewise.planning.families import FAMILIES, findable
 from likewise.planning.presets import PRESETS
@@ -177,11 +177,13 @@ FLAGS: dict[str, Flag] = {
         SIMILARITY,
         "--normalize",
         f"Normalization steps to apply before the text is cut into tokens, instead of the default ones: {', '.join(STEPS)}; or none. "
-        "--normalize lower applies this step only. The order of the names does not matter.",
+        f"{ALL_MASKS} stands for {', '.join(MASKS)}, whose values become 0; so do the matches of {PATTERN}REGEX, which takes the rest of LIST. "
+        "--normalize lower applies this step only. The order of the names does not matter. Repeatable.",
         "LIST",
         lambda: f"{','.join(UNITS['words'][1])} for words",
+        {"multiple": True, "type": One()},
         brief="Normalization steps instead of the default ones: lower,punct, ... or none.",
-        values=lambda: STEPS,
+        values=lambda: (ALL_MASKS, *STEPS),
     ),
     "exact": Flag(
         SIMILARITY,

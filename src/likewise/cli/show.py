@@ -206,7 +206,7 @@ def value_now(originals: Any, one: Any, other: Any) -> float | None:
     method = originals.method
     if all(isinstance(side.item, Sized) and not len(side.item) for side in (one, other)):
         return float("nan")
-    steps = ",".join(method["normalize"]) or "none" if of_payload(originals.want.kind).cut else None
+    steps = method["normalize"] or "none" if of_payload(originals.want.kind).cut else None
     try:
         return similarity(one.item, other.item, by=method["by"], normalize=steps)
     except LikewiseError:  # such as for zero vectors, or vectors of different lengths

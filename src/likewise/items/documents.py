@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import UsageError
-from likewise.items import tables, unicode
+from likewise.items import tables
 from likewise.items.normalize import normalize
+from likewise.items.normalized import normalizer
 from likewise.items.stopwords import STOP_WORDS
 from likewise.items.tokens import IN_LINES, token_texts
-from likewise.kernels import shingles, text
+from likewise.kernels import shingles
 from likewise.kernels.digest import KEYS
 from likewise.kernels.hashing import derive
 from likewise.messages import option
@@ -56,12 +56,6 @@ class Shingled:
     values: np.ndarray  # uint64[offsets[n]], ascending and distinct within an item
 
 
-class Scratch(threading.local):
-    """Buffer for normalized text that each thread reuses: in fresh memory each 4 KiB would cost a page fault."""
-
-    text = np.empty(0, np.uint8)
-
-
 def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarray], Shingled]:
     """A function (texts, bool[n]: which to read) -> Shingled; skipped texts are empty. Threads may share it.
 
@@ -69,21 +63,14 @@ def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarr
     """
     if method.unit == "tokens" and method.normalize:
         raise UsageError(f"{option('normalize', ','.join(method.normalize))}: token ids cannot be normalized; leave it out or give none")
-    table, manner = tables.normalization(method.normalize, method.unit in IN_LINES)
-    ranks = unicode.values("combining")
+    normalized = normalizer(method.normalize, in_lines=method.unit in IN_LINES)
     classes = tables.classes(method.unit)
     seed64 = np.uint64(seed & 0xFFFF_FFFF_FFFF_FFFF)
     keys, factors = derive(seed64, BYTE_KEYS, KEYS), derive(seed64, PLACE_FACTORS, method.k + 2)
     stops = stop_table(method, seed) if method.unit == "stopwords" else np.zeros(0, np.uint64)
 
-    scratch = Scratch()
-
     def shingle(texts: pa.LargeBinaryArray, live: np.ndarray) -> Shingled:
-        data, start, length = buffers(texts, live)
-        out, start, length, chars, hard = text.normalize(data, start, length, table, ranks, manner, scratch.text)
-        scratch.text = out
-        if hard.any():
-            out = by_hand(texts, np.flatnonzero(hard), method, out, start, length, chars)
+        out, start, length, chars = normalized(texts, live)
         if method.unit == "tokens":
             chars = (length // 8).astype(np.uint32)
         values = np.empty(int(length.sum()), np.uint64)  # room for a shingle a byte: untouched memory costs nothing
@@ -105,40 +92,6 @@ def memory_of(data: np.ndarray, unit: str) -> int:
     begins[0xE0:] = unit not in IN_LINES
     tokens = sum(int(np.count_nonzero(begins[data[at : at + COUNTED_BYTES]])) for at in range(0, len(data), COUNTED_BYTES))
     return TEXT_COPIES * len(data) + TOKEN_BYTES * (tokens + 1)
-
-
-def buffers(texts: pa.LargeBinaryArray, live: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The bytes of an array, and the begin and length of each text: (uint8, int64[n], int64[n]). Nulls and texts that are not ``live`` are empty."""
-    _, ends, data = texts.buffers()
-    borders = np.frombuffer(ends, np.int64, len(texts) + 1, texts.offset * 8) if len(texts) else np.zeros(1, np.int64)
-    if texts.null_count:
-        live = live & texts.is_valid().to_numpy(zero_copy_only=False)
-    every = np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
-    every.flags.writeable = False  # one type for the kernel, for any buffer
-    return every, borders[:-1].copy(), np.where(live, np.diff(borders), 0)
-
-
-def by_hand(
-    texts: pa.LargeBinaryArray, hard: np.ndarray, method: Text, out: np.ndarray, start: np.ndarray, length: np.ndarray, chars: np.ndarray
-) -> np.ndarray:
-    """Normalize the texts that the kernel could not: into the space kept for them, or after all others if they grew.
-
-    Returns ``out`` or a longer array; start, length and chars are updated.
-    """
-    grown = []
-    used = end = int(start[-1] + length[-1])
-    for item in hard.tolist():
-        read = texts[item].as_py().decode("utf-8", "surrogatepass")
-        normal = normalize(read, method.normalize, in_lines=method.unit in IN_LINES).encode("utf-8", "surrogatepass")
-        piece = np.frombuffer(normal, np.uint8)
-        if len(piece) <= length[item]:
-            out[start[item] : start[item] + len(piece)] = piece
-        else:
-            start[item] = end
-            end += len(piece)
-            grown.append(piece)
-        length[item], chars[item] = len(piece), len(read)
-    return np.concatenate([out[:used], *grown, np.zeros(text.SPARE, np.uint8)]) if grown else out
 
 
 def stop_table(method: Text, seed: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from likewise.items import unicode
+from likewise.items import masks, unicode
 from likewise.items.scripts import ACCENTS
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.methods import STEPS
@@ -76,6 +76,7 @@ def _space_in_lines(text: str) -> str:
     return "\n".join(_space(line) for line in LINE_END.split(text))
 
 
+#: The steps after the masks, each of which changes characters.
 CHANGES: dict[str, Callable[[str], str]] = {
     "nfc": _form("NFC"),
     "nfkc": _form("NFKC"),
@@ -96,7 +97,8 @@ def normalize(text: str, steps: Collection[str], *, in_lines: bool = False) -> s
     >>> normalize("Stra\\u00dfe\\u200b  ΟΔΟΣ", ("lower", "invisible", "space"))
     'straße οδος'
     """
+    text = masks.masked(text, steps)
     for step in STEPS:
-        if step in steps:
+        if step in steps and step in CHANGES:
             text = _space_in_lines(text) if step == "space" and in_lines else CHANGES[step](text)
     return text

@@ -75,6 +75,19 @@ def copy_bytes(data, at, size, out, to):
         target[i] = source[i]
 
 
+@kernel
+def count_codes(data, start, length):
+    """The number of code points of each text data[start[i] : start[i] + length[i]], UTF-8: uint32[n]."""
+    counts = np.empty(start.size, np.uint32)
+    for item in range(start.size):
+        bytes_ = data[start[item] : start[item] + length[item]]
+        count = 0
+        for i in range(bytes_.size):
+            count += bytes_[i] & 0xC0 != 0x80
+        counts[item] = count
+    return counts
+
+
 @inline
 def count_chars(out, at, length):
     """The number of code points in UTF-8: the bytes that are not continuation bytes."""

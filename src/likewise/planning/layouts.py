@@ -15,7 +15,7 @@ from likewise.planning.presets import named, with_preset
 def planned(
     typed: dict[str, Any],
     layouts: Sequence[dict[str, int]],
-    normalize: str | None = None,
+    normalize: str | Sequence[str] | None = None,
     sampled: Callable[[Text | Measure], dict[str, Any]] = lambda method: {},
 ) -> list[Plan]:
     """Return a plan per layout. Raises UsageError.

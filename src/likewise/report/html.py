@@ -153,7 +153,7 @@ def similar(report: Report) -> Html:
     """Return the section that defines similarity."""
     method = report["method"]
     falling = report.get("value") == "distance"
-    steps: list[list[object]] = [["normalization", ", ".join(wording.STEPS.get(step, step) for step in method["normalize"]) or "none"]]
+    steps: list[list[object]] = [["normalization", ", ".join(map(wording.step, method["normalize"])) or "none"]]
     preferred = f"; sources that match {', '.join(method['prefer'])} take precedence" if method["prefer"] else None
     by, facts = str(method["by"]), measure(report)
     kept = {name: getattr(kind_of(facts.name), name) for name in ("longest", "shortest")} if facts else {}

@@ -23,6 +23,11 @@ UNITS = {
 }
 #: Effect of each normalization step.
 STEPS = {
+    "uuid": "UUIDs replaced by 0",
+    "ip": "IP addresses replaced by 0",
+    "dates": "dates and times replaced by 0",
+    "hex": "hexadecimal numbers replaced by 0",
+    "numbers": "numbers, with their units, replaced by 0",
     "nfc": "Unicode composed (NFC)",
     "nfkc": "Unicode composed, compatibility forms replaced (NFKC)",
     "lower": "lower case",
@@ -69,6 +74,15 @@ BUCKET = {
     "items": "items",
     "cut": "skipped pairs",
 }
+
+
+def step(name: str) -> str:
+    """Return the effect of a normalization step; for a pattern, the step itself.
+
+    >>> step("lower"), step("re:id=[0-9]+")
+    ('lower case', 're:id=[0-9]+ replaced by 0')
+    """
+    return STEPS.get(name, f"{name} replaced by 0")
 
 
 def measured(by: str) -> MeasureFacts | None:

@@ -141,7 +141,7 @@ def extract(
     work: Path | None = None,
     progress: Progress | None = None,
     by: str | Text | None = None,
-    normalize: str | None = None,
+    normalize: str | Sequence[str] | None = None,
     field: str | Sequence[str] | None = None,
     records: str | None = None,
     id: str | None = None,

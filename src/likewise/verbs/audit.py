@@ -36,7 +36,7 @@ def audit(
     within: Number | None = None,
     recall: float | None = None,
     exact: bool | None = None,
-    normalize: str | None = None,
+    normalize: str | Sequence[str] | None = None,
     field: str | Sequence[str] | None = None,
     records: str | None = None,
     id: str | None = None,
@@ -120,7 +120,7 @@ def as_made(out: Path) -> Made:
     names = ("by", "field", "records", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record")
     choices = {name: method[name] for name in names if method.get(name) is not None}
     if isinstance(methods.parse(method["by"]), Text):
-        choices["normalize"] = ",".join(method["normalize"]) or "none"
+        choices["normalize"] = method["normalize"] or "none"
     report, plan = document(whole(out, manifest, "report.json")), method.get("plan") or method
     choices["within" if report["value"] == "distance" else "threshold"] = plan.get("threshold_exact", report["threshold"])
     choices |= {name: plan[name] for name in ("bands", "rows") if name in plan} | {"recall": plan.get("target", 0.99)}

@@ -33,7 +33,7 @@ def dedup(
     within: Number | None = None,
     recall: float | None = None,
     exact: bool | None = None,
-    normalize: str | None = None,
+    normalize: str | Sequence[str] | None = None,
     field: str | Sequence[str] | None = None,
     records: str | None = None,
     id: str | None = None,
@@ -79,7 +79,7 @@ def dedup(
     ``within``           maximum distance, in place of ``threshold``; for texts and sets it is 1 - similarity
     ``recall``           minimum probability that a pair at the threshold is found, above 0 and below 1 (0.99)
     ``exact``            True: find all pairs, by an exact join of sets or strings, or a scan of other items (for sets: if it is faster)
-    ``normalize``        steps applied to texts before they are cut into tokens, such as "nfc,lower"; or "none" (depends on the unit)
+    ``normalize``        steps before texts are cut into tokens: "nfc,lower", ["masks", "re:id=[0-9]+"], or "none" (depends on the unit)
     ``field``            column or JSON path to compare; "a+b" joins two, "a|b" takes the first present, "NAME@GLOB" is for some files (text)
     ``records``          path of the list of records inside a JSON document, such as "data" or "response.items"
     ``id``               column or JSON path of the id ("id", else the position, not the label of a data frame's index: use ``frame.iloc[id]``)

@@ -37,7 +37,7 @@ def neighbors(
     within: Number | None = None,
     recall: float | None = None,
     exact: bool | None = None,
-    normalize: str | None = None,
+    normalize: str | Sequence[str] | None = None,
     field: str | Sequence[str] | None = None,
     records: str | None = None,
     id: str | None = None,

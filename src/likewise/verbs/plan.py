@@ -23,7 +23,7 @@ def plan(
     threshold: Number | None = None,
     within: Number | None = None,
     recall: float | None = None,
-    normalize: str | None = None,
+    normalize: str | Sequence[str] | None = None,
     field: str | Sequence[str] | None = None,
     records: str | None = None,
     bands: int | None = None,
@@ -50,7 +50,7 @@ def plan(
     ``threshold``        minimum similarity, above 0 and up to 1; a string such as "4/5" is exact (0.8)
     ``within``           maximum distance, in place of ``threshold``; for texts and sets it is 1 - similarity
     ``recall``           minimum probability that a pair at the threshold is found, above 0 and below 1 (0.99)
-    ``normalize``        steps applied to texts before they are cut into tokens, such as "nfc,lower"; or "none" (depends on the unit)
+    ``normalize``        steps before texts are cut into tokens: "nfc,lower", ["masks", "re:id=[0-9]+"], or "none" (depends on the unit)
     ``field``            column of a table that contains the items (text, elements, vector or code)
     ``records``          path of the list of records inside a JSON document
     ``bands``, ``rows``  number of bands, and of rows in each; if one is given, the other is planned or follows from ``slots`` (planned)
@@ -80,7 +80,7 @@ def plan(
 def plans(
     inputs: Inputs | None,
     layouts: Sequence[dict[str, int]],
-    normalize: str | None = None,
+    normalize: str | Sequence[str] | None = None,
     field: str | Sequence[str] | None = None,
     seed: int | str | None = 0,
     records: str | None = None,

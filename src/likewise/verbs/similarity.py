@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from likewise.items.documents import Shingled
 
 
-def sketch(texts: Any, *, by: str = "words:5", normalize: str | None = None, slots: int = 128, mode: str = "oph", seed: int = 0) -> np.ndarray:
+def sketch(
+    texts: Any, *, by: str = "words:5", normalize: str | Sequence[str] | None = None, slots: int = 128, mode: str = "oph", seed: int = 0
+) -> np.ndarray:
     """Return MinHash signatures of texts, uint32[n, slots]. The share of equal slots of two signatures estimates the similarity.
 
     texts: a list of str, None or UTF-8 bytes, or an Arrow array of strings; with ``by="tokens:k"`` lists of token ids. All slots of an empty item are
@@ -32,7 +34,9 @@ def sketch(texts: Any, *, by: str = "words:5", normalize: str | None = None, slo
     return MinHash(slots, mode, seed).signature((shingled.values, shingled.offsets))
 
 
-def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normalize: str | None = None, groups: Mapping[Any, Any] | None = None) -> Any:
+def similarity(
+    a: Any, b: Any, *, by: str | Text | Measure = "words:5", normalize: str | Sequence[str] | None = None, groups: Mapping[Any, Any] | None = None
+) -> Any:
     """Return the exact similarity or distance of two items (float or int), or of two batches row by row (float64[n] or int64[n]).
 
     ===================  ==========================================================  ==============================================
@@ -80,7 +84,7 @@ def similarity(a: Any, b: Any, *, by: str | Text | Measure = "words:5", normaliz
     return values_of(method, a, b, None if groups is None else Groups(groups, 0))
 
 
-def shingle(texts: Any, by: str | Text, normalize: str | None, seed: int) -> Shingled:
+def shingle(texts: Any, by: str | Text, normalize: str | Sequence[str] | None, seed: int) -> Shingled:
     """A batch of texts, or of lists of token ids under ``tokens:k``, or one text alone, as sets of shingles."""
     refuse_empty(by=by, normalize=normalize)
     method = methods.parse(by, normalize)

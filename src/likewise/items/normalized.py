@@ -1,0 +1,92 @@
+"""Batches of texts after normalization, the masks first: by kernels, except for the few texts that they hand back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.items import masks, tables, unicode
+from likewise.items.normalize import normalize
+from likewise.kernels import text
+from likewise.kernels.masks import mask
+
+
+class Normalized(NamedTuple):
+    """Text i is data[start[i] : start[i] + length[i]], UTF-8. ``data`` is valid until the same thread normalizes again."""
+
+    data: np.ndarray  # uint8, with text.SPARE bytes more after the last text
+    start: np.ndarray  # int64[n]
+    length: np.ndarray  # int64[n]
+    chars: np.ndarray  # uint32[n]: code points of the text as read
+
+
+class Scratch(threading.local):
+    """Buffers for texts that each thread reuses: in fresh memory each 4 KiB would cost a page fault."""
+
+    masked = np.empty(0, np.uint8)
+    text = np.empty(0, np.uint8)
+
+
+def normalizer(steps: tuple[str, ...], *, in_lines: bool = False) -> Callable[[pa.LargeBinaryArray, np.ndarray], Normalized]:
+    """A function (texts in UTF-8, bool[n]: which to read) -> Normalized; skipped texts are empty. Threads may share it."""
+    patterns, values, changes = masks.parts(steps)
+    automaton = masks.automaton_of(values) if values else None
+    table, manner = tables.normalization(changes, in_lines)
+    ranks = unicode.values("combining")
+    scratch = Scratch()
+
+    def normalized(texts: pa.LargeBinaryArray, live: np.ndarray) -> Normalized:
+        data, start, length = buffers(texts, live)
+        read = text.count_codes(data, start, length) if patterns or automaton else None
+        if patterns:
+            data, start, length = buffers(masks.without_matches(texts, patterns), live)
+        if automaton:
+            if len(scratch.masked) < (total := int(length.sum())):
+                scratch.masked = np.empty(total * 3 // 2, np.uint8)
+            start, length = mask(data, start, length, *automaton, scratch.masked)
+            data = scratch.masked[:]
+            data.flags.writeable = False  # one type for the kernel
+        out, begin, size, chars, hard = text.normalize(data, start, length, table, ranks, manner, scratch.text)
+        scratch.text = out
+        if hard.any():
+            given = [data[at : at + size].tobytes() for at, size in zip(start[hard].tolist(), length[hard].tolist(), strict=True)]
+            out = by_hand(given, np.flatnonzero(hard), changes, in_lines, Normalized(out, begin, size, chars))
+        return Normalized(out, begin, size, chars if read is None else read)
+
+    return normalized
+
+
+def buffers(texts: pa.LargeBinaryArray, live: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The bytes of an array, and the begin and length of each text: (uint8, int64[n], int64[n]). Nulls and texts that are not ``live`` are empty."""
+    _, ends, data = texts.buffers()
+    borders = np.frombuffer(ends, np.int64, len(texts) + 1, texts.offset * 8) if len(texts) else np.zeros(1, np.int64)
+    if texts.null_count:
+        live = live & texts.is_valid().to_numpy(zero_copy_only=False)
+    every = np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
+    every.flags.writeable = False  # one type for the kernel, for any buffer
+    return every, borders[:-1].copy(), np.where(live, np.diff(borders), 0)
+
+
+def by_hand(given: list[bytes], hard: np.ndarray, steps: tuple[str, ...], in_lines: bool, found: Normalized) -> np.ndarray:
+    """Normalize the texts that the kernel could not: into the space kept for them, or after all others if they grew.
+
+    hard: int64, their indices in ``found``, whose start, length and chars are updated. Returns its data, or a longer array.
+    """
+    out, start, length, chars = found
+    grown = []
+    used = end = int(start[-1] + length[-1])
+    for item, raw in zip(hard.tolist(), given, strict=True):
+        read = raw.decode("utf-8", "surrogatepass")
+        piece = np.frombuffer(normalize(read, steps, in_lines=in_lines).encode("utf-8", "surrogatepass"), np.uint8)
+        if len(piece) <= length[item]:
+            out[start[item] : start[item] + len(piece)] = piece
+        else:
+            start[item] = end
+            end += len(piece)
+            grown.append(piece)
+        length[item], chars[item] = len(piece), len(read)
+    return np.concatenate([out[:used], *grown, np.zeros(text.SPARE, np.uint8)]) if grown else out
