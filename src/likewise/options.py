@@ -166,6 +166,7 @@ def checked(
     rest["field"], rest["fields"] = named_fields(rest.get("field"), method.kind.field)
     asked: dict[str, Any] = {"threshold": threshold, "recall": recall, "within": within, "bands": bands, "rows": rows, "slots": slots}
     asked |= {"sketch": sketch, "tune": tune}
+    rest.setdefault("on_error", method.kind.on_error)
     bound = limit_of(method, threshold, within) if limited or threshold is not None or within is not None else None
     ready = bound is not None and not method.kind.needs_data and not bandless
     return Options(

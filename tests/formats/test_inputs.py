@@ -187,17 +187,19 @@ def test_an_input_that_is_the_output_is_refused_and_left_alone(here: Path) -> No
         ("p/**/*.png", "no data file among the 1"),
         ("broken", "is a link to nowhere, which does not exist"),
         ("empty", "empty: no data file in this folder; likewise reads .jsonl"),
-        ("p", r"p: no data file in this folder, but 1 image; to compare images, run likewise features p -o p\.parquet first"),
+        ("p", r"p: no data file in this folder, but 1 image; by='image' compares images"),
         ("s3://bucket/x.jsonl", "remote addresses"),
         ("pipe", "for a pipe, use standard input"),
         ("a.txt.gz", "decompress this file first"),
+        ("p/a.png", "p/a.png: is an image; by='image' compares images"),
         ("odd.bin", "neither the name nor the first bytes"),
         ("-", "standard input"),
     ],
 )
 def test_what_cannot_be_meant_is_said(here: Path, given: str, says: str) -> None:
     make("corpus.jsonl", "d/a.jsonl")
-    make("p/a.png", "odd.bin", content=b"\x89PNG\0\xff\xff")
+    make("p/a.png", content=b"\x89PNG\0\xff\xff")
+    make("odd.bin", content=b"\x89GNP\0\xff\xff")
     make("a.txt.gz", content=gzip.compress(b"some words"))
     os.symlink("nowhere", "broken")
     Path("empty").mkdir()

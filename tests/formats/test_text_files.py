@@ -148,19 +148,18 @@ def test_the_command_in_the_warning_makes_each_line_an_item(tmp_path: Path, monk
     assert found == '{"id_a":0,"id_b":1,"distance":1}\n{"id_a":2,"id_b":3,"distance":1}\n'
 
 
-def test_a_folder_of_images_names_the_verb_that_reads_them(tmp_path: Path) -> None:
+def test_images_among_texts_are_named(tmp_path: Path) -> None:
     folder = tmp_path / "my photos"
     (folder / "more").mkdir(parents=True)
     for name in ("a.jpg", "b.PNG", "more/c.jpeg"):
         (folder / name).write_bytes(b"")
-    first = "to compare images, run likewise features"
-    refused = run("dedup", folder, "-o", tmp_path / "out")
+    refused = run("dedup", folder, "-o", tmp_path / "out", "--by", "words:5")
     assert (refused.exit_code, refused.stderr) == (
         2,
-        f"likewise: error: {folder}: no data file in this folder, but 3 images; {first} '{folder}' -o 'my photos.parquet' first\n",
+        f"likewise: error: {folder}: no data file in this folder, but 3 images; --by image compares images\n",
     )
     (folder / "readme.txt").write_text("hello")
     done = run("dedup", folder, "-o", tmp_path / "out")
     assert done.exit_code == 0
-    said = f"warning: my photos has 3 images, which were skipped; {first} 'my photos' -o 'my photos.parquet' first\n"
+    said = "warning: my photos has 3 images, which were skipped; --by image compares images\n"
     assert said in done.stderr and "files or folders" not in done.stderr

@@ -98,7 +98,7 @@ def test_threads_change_nothing(photos, tmp_path, threads):
 def test_an_image_that_cannot_be_decoded_is_named(photos, tmp_path):
     (photos / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 and no more")
     (photos / "empty.png").write_bytes(b"")
-    with pytest.raises(DataError, match=r"broken\.jpg: this image cannot be decoded: it is damaged"):
+    with pytest.raises(DataError, match=r"broken\.jpg: this image cannot be decoded: it is truncated"):
         made(tmp_path, photos)
     skipping = extract([photos], on_error="skip")
     skipping.write(tmp_path / "made.parquet", overwrite=True)

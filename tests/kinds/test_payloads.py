@@ -125,7 +125,7 @@ def save(table: pa.Table, path: Path) -> None:
 
 
 def test_kinds_are_all_here() -> None:
-    assert set(ROWS) == {kind.payload for kind in registry().values()}
+    assert set(ROWS) == {kind.payload for kind in registry().values() if not kind.files}  # others are in no file of records
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".arrows", ".jsonl", ".json", ""])

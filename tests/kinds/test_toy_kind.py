@@ -93,7 +93,7 @@ def test_a_plan_of_a_registered_family(toy):
 def test_the_command_knows_what_is_registered(toy, tmp_path):
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"number": number}) + "\n" for number in NUMBERS))
     assert "apart (numbers)" in " ".join(run("pairs", "--help-all").output.split())
-    assert "features or number, by data type" in " ".join(run("pairs", "--help-all").output.split())
+    assert "features, image or number, by data type" in " ".join(run("pairs", "--help-all").output.split())
     result = run("pairs", tmp_path / "in.jsonl", "--by", "apart", "--within", "1", "--json")
     assert result.exit_code == 0, result.output
     assert "Steps" in run("plan", "--by", "apart", "--within", "1").output
@@ -114,8 +114,8 @@ def test_what_was_registered_is_forgotten():
     assert "--by apart" in refused("pairs", ROOT / "README.md", "--by", "apart", "--within", "1")
 
 
-#: Other modules that may name a measure: the planning of its family, the norms of a family or of sets of vectors, and comparisons by cosine for any
-#: measure, such as those of encodings.
+#: Other modules that may name a measure: the planning of its family, the norms of a family or of sets of vectors, and comparisons by cosine or
+#: Hamming distance for any measure, such as those of encodings.
 NAMED = {
     "planning/families.py",
     "planning/curves.py",
@@ -124,6 +124,7 @@ NAMED = {
     "measures/assignment.py",
     "measures/chamfer.py",
     "joins/feature_join.py",
+    "joins/image_join.py",
     "joins/sparse_join.py",
     "cli/common_jobs.py",  # a job of each
 }
@@ -146,6 +147,8 @@ def test_no_measure_or_kind_is_named_outside_its_own_file():
         "sparse",
         "sparse vectors",
         "string",
+        "image",
+        "images",
     }
     names = {*kinds.measures(), *kinds.kinds()} - other
     for path in (ROOT / "src/likewise").rglob("*.py"):
@@ -162,7 +165,7 @@ def test_no_measure_or_kind_is_named_outside_its_own_file():
 #: Folders whose code asks a kind for its facts, and never for its name.
 BLIND = ("cli", "engines", "io", "items", "joins", "nearest", "planning", "report", "runs", "stages", "verbs")
 #: Files in which ``kind`` is compared with such a word, which means something else: the format of text files, and what an encoder reads.
-OTHER_KINDS = {"io/inputs.py": {"text"}, "runs/extraction.py": {"texts"}}
+OTHER_KINDS = {"io/inputs.py": {"text"}, "runs/extraction.py": {"texts", "images"}}
 
 
 def named(node: ast.Compare) -> set[str]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from likewise.items.images import WIDTH, prepared
 from likewise.items.perceptual import dct_bits, packed
 from likewise.kernels.pictures import shrunk
 from likewise.measures import images
@@ -42,9 +43,9 @@ def test_phash_marks_the_frequencies_above_their_median(bits):
 
 
 def test_a_picture_is_as_similar_to_itself_as_can_be_and_no_value_leaves_the_range():
-    pictures = [DRAW.integers(0, 256, (40, 50, 3), np.uint8), np.full((3, 3), 9, np.uint8), np.zeros((1, 1, 3), np.uint8)]
-    payloads = np.stack([np.frombuffer(images.prepared(one), np.uint8) for one in pictures])
-    assert payloads.shape == (3, images.WIDTH)
+    pictures = [DRAW.integers(0, 256, (40, 50, 3), np.uint8), np.full((3, 3, 3), 9, np.uint8), np.zeros((1, 1, 3), np.uint8)]
+    payloads = np.stack([np.frombuffer(prepared(one), np.uint8) for one in pictures])
+    assert payloads.shape == (3, WIDTH)
     assert images.similarity(payloads, payloads).tolist() == [1, 1, 1]
     assert (images.similarity(payloads, payloads[::-1]) == images.similarity(payloads[::-1], payloads)).all()
     assert images.hashes_of(payloads).shape == (3, images.BITS // 64)

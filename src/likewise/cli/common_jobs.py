@@ -187,11 +187,13 @@ def features(folder: Path) -> None:
 
 
 def images(folder: Path) -> None:
-    """Small pictures of images."""
-    from likewise.measures.images import prepared
+    """Images."""
+    from PIL import Image
 
-    for shape in ((40, 30, 3), (40, 30)):
-        prepared(np.zeros(shape, np.uint8))
+    (folder / "photos").mkdir()
+    for number in range(4):
+        Image.fromarray(np.random.default_rng(number // 2).integers(0, 255, (40, 30 + number, 3), np.uint8)).save(folder / "photos" / f"{number}.png")
+    verbs(folder / "photos", folder, threshold=0.5)
 
 
 def families(folder: Path) -> None:
@@ -218,4 +220,4 @@ JOBS: dict[str, Callable[[Path], Any]] = {
     job.__name__: job for job in (documents, vectors, sets, formats, units, ways, sparse, features, codes, weighted, strings, images, families)
 }
 #: The optional library that a job needs.
-LIBRARIES = {"strings": "rapidfuzz"}
+LIBRARIES = {"strings": "rapidfuzz", "images": "PIL"}

@@ -15,7 +15,7 @@ from likewise.cli.screen import Screen, counted, duration, in_line, size, typed
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.errors import UsageError, can_go_on
 from likewise.messages import in_document
-from likewise.options import Options, resolve
+from likewise.options import Options
 from likewise.planning.choose import OPH_STEEP_ABOVE
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ NOT_EXACT = {
     notes=INPUTS,
 )
 def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry_run: bool = False, exit_code: bool = False, **choices: Any) -> int:
-    options = resolve(**choices)
+    from likewise.runs.session import resolved
+
+    options = resolved([[Path(given) for given in inputs]], choices)
     target = None if out is None else Path(out)
     if target is not None:
         from likewise.io.output import check_target
@@ -225,7 +227,7 @@ def layout(job: Job) -> str:
         recall = recall_of(float(plan.threshold), plan.recall, at(job.distances))
         return f"{counted(plan.bands, 'band')} x {counted(plan.rows, 'row')}, {counted(plan.slots, 'slot')}; recall: {recall}"
     if job.recall is None:
-        return "candidates from encodings; recall: not guaranteed"
+        return f"candidates from {job.compared.proposed_by}; recall: not guaranteed"
     if job.recall != 1:
         return f"join by bits of codes; recall: {recall_of(float(job.threshold), job.recall, at(job.distances))}"
     return f"{'all pairs compared' if job.compared.all_compared else 'exact similarity join'}; recall: 100%"

@@ -25,6 +25,7 @@ OPTIONAL = {
     "rapidfuzz": "--by edit and --by levenshtein",
     "polars": "to_polars()",
     "pandas": "to_pandas()",
+    "pillow": "images",
     "opencv-python-headless": "features of images and of videos",
 }
 COLORS = {"ok": "green", "missing": "yellow", "slow": "yellow", "broken": "red"}

@@ -99,7 +99,9 @@ FLAGS: dict[str, Flag] = {
     "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position", brief=""),
     "per": Flag(INPUT, "--per", "Compare only items with the same value of this field, such as a language or a shop.", "F"),
     "min_tokens": Flag(INPUT, "--min-tokens", "Keep items of fewer than N tokens without comparing them; count them.", "N", settings={"type": int}),
-    "on_error": Flag(INPUT, "--on-error", "If a record cannot be decoded, stop the run (fail), or reject and count the record (skip)."),
+    "on_error": Flag(
+        INPUT, "--on-error", "If a record cannot be decoded, stop the run (fail), or reject and count the record (skip; the default for images)."
+    ),
     "max_record": Flag(INPUT, "--max-record", "Maximum size of a line, element, value or text file, after decompression.", "SIZE", "64M"),
     "limit": Flag(INPUT, "--limit", "Read only the first N items.", "N", settings={"type": int}),
     "query": Flag(

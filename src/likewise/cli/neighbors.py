@@ -10,7 +10,6 @@ from likewise.cli.flags import FILE
 from likewise.cli.pairs import check, deliver
 from likewise.cli.screen import Screen, counted, percent
 from likewise.cli.verbs import INPUTS, inputs, verb
-from likewise.options import resolve
 
 
 @verb(
@@ -39,7 +38,10 @@ def command(
     exit_code: bool = False,
     **choices: Any,
 ) -> int:
-    options, target = resolve(limited=False, **choices), None if out is None else Path(out)
+    from likewise.runs.session import resolved
+
+    options = resolved([[Path(given) for given in some] or None for some in (inputs, query)], choices, limited=False)
+    target = None if out is None else Path(out)
     if target is not None:
         check(target, overwrite, (*inputs, *query), options)
     from likewise.cli.progress import progress_on

@@ -14,7 +14,7 @@ from likewise.cli.flags import FILE
 from likewise.cli.plan import recall_of
 from likewise.cli.screen import Screen, counted, figure, harmless, is_terminal
 from likewise.cli.verbs import INPUTS, inputs, verb
-from likewise.options import KEEP_POLICIES, Options, resolve
+from likewise.options import KEEP_POLICIES, Options
 from likewise.planning import spread
 
 #: Maximum number of rows on a terminal.
@@ -46,7 +46,9 @@ def command(
     exit_code: bool = False,
     **choices: Any,
 ) -> int:
-    options = resolve(one_way=True, **choices)
+    from likewise.runs.session import resolved
+
+    options = resolved([[Path(given) for given in some] or None for some in (inputs, against)], choices, one_way=True)
     target = None if out is None else Path(out)
     if target is not None:
         check(target, overwrite, (*inputs, *against), options)

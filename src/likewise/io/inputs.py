@@ -6,13 +6,13 @@ import difflib
 import glob
 import os
 import re
-import shlex
 import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -27,24 +27,29 @@ from likewise.io.encoding import refuse_other
 from likewise.io.field_names import of_source
 from likewise.io.formats import Format, memory
 from likewise.io.formats.text import Files
+from likewise.io.item_files import compared_by, items_among
 from likewise.io.layouts import Layouts
 from likewise.io.manifest import is_output
 from likewise.io.partitions import Partitioned
 from likewise.io.ranges import END, WHOLE, Range
+from likewise.kinds import of_files
+from likewise.kinds.kind import Kind
 from likewise.records import Chunk, Records, Want
 
 STDIN = "-"
 ANY = Want()
+#: Formats whose files are items, all files of a run in one source -> the name of this source.
 TEXT_FILES = "text files"
+FILES = {"text": TEXT_FILES, "images": "image files"}
 #: Approximate number of ranges into which a source is cut to find single rows.
 MOST_RANGES = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Rows read by one format module: a data file, all text files, or a table in memory. Pickles for processes that see the same files."""
+    """Rows read by one format module: a data file, all text or image files, or a table in memory. Pickles for processes that see the same files."""
 
-    name: str  # path relative to the inputs' common folder, with / as separator; "stdin"; TEXT_FILES; "memory.arrow"
+    name: str  # path relative to the inputs' common folder, with / as separator; "stdin"; one of FILES; "memory.arrow"
     path: Path | Files | pa.Table
     format: Format
     size: int  # bytes
@@ -100,6 +105,11 @@ class Source:
         if isinstance(self.path, pa.Table):
             return []
         return list(zip(self.path.names, self.path.paths, strict=True)) if isinstance(self.path, Files) else [(self.name, self.path)]
+
+    @property
+    def of_texts(self) -> bool:
+        """True for text files."""
+        return isinstance(self.path, Files) and self.path.format == "text"
 
     def target(self, folder: Path) -> Path:
         """Return the path under ``folder`` for ``format.write``: the folder itself for text files, which have their own names, else a file."""
@@ -159,17 +169,33 @@ def printable(name: str | Path) -> str:
     return str(name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def images_among(paths: Sequence[Path]) -> list[Path]:
-    """Return the paths that have the extension of an image."""
-    from likewise.io.media.images import SUFFIXES
+def sole_kind(inputs: Sequence[Any]) -> Kind | None:
+    """Return the kind whose items are all data files of the inputs, by their names; None if there are others. Reads folders until one is found."""
+    found: Kind | None = None
+    for format in chain.from_iterable(map(_formats_of, inputs)):
+        if format is not None:
+            kind = of_files(format)
+            if kind is None or found not in (None, kind):
+                return None
+            found = kind
+    return found
 
-    return [path for path in paths if path.suffix.lower() in SUFFIXES]
 
-
-def features_of(folder: Path) -> str:
-    """Return the advice for a folder of images."""
-    made = f"{_place(folder).name or 'images'}.parquet"
-    return f"to compare images, run {shlex.join(['likewise', 'features', printable(folder), '-o', printable(made)])} first"
+def _formats_of(given: Any) -> Iterator[str | None]:
+    """Yield the format of each file of an input as far as names show it; "other" for what is no file."""
+    name = os.fspath(given) if isinstance(given, str | os.PathLike) else ""
+    is_pattern = glob.has_magic(name) and not os.path.lexists(name)
+    walk = _Found(None, None, ANY).walk
+    try:
+        for path in patterns.expanded(name) if is_pattern else [Path(name)]:
+            if name and path.is_dir():
+                yield from (formats.by_name(file) for file in walk(path))
+            elif is_pattern:
+                yield formats.by_name(path)
+            else:
+                yield formats.by_name(path) or (formats.by_content(path, ANY) if path.is_file() else None) or "other"
+    except (UsageError, DataError, OSError):  # reported when the sources are resolved
+        yield "other"
 
 
 def listed(folder: Path) -> list[str]:
@@ -277,10 +303,11 @@ class _Found:
 
     def _add_folder(self, folder: Path) -> None:
         before = len(self.skipped)
-        if not sum(self._add_found(path, self._format_in_folder) for path in self._walk(folder)):
+        if not sum(self._add_found(path, self._format_in_folder) for path in self.walk(folder)):
             others = self.skipped[before:]
-            if some := images_among(others):
-                raise UsageError(f"{folder}: no data file in this folder, but {counted(len(some), 'image')}; {features_of(folder)}")
+            kind, some = items_among(others)
+            if kind:
+                raise UsageError(f"{folder}: no data file in this folder, but {counted(len(some), kind.noun)}; {compared_by(kind)}")
             beside = f", only others ({len(others)}, such as {others[0].name})" if others else ""
             raise UsageError(f"{folder}: no data file in this folder{beside}; likewise reads {_extensions()}")
 
@@ -295,7 +322,7 @@ class _Found:
         outside = [match for match in matches if not self._in_output(match)]
         if not outside:
             raise UsageError(f"{pattern}: all files that match this pattern lie in the output; choose another output with -o")
-        matched = [path for match in outside for path in (self._walk(match) if match.is_dir() else [match])]
+        matched = [path for match in outside for path in (self.walk(match) if match.is_dir() else [match])]
         if not sum(self._add_found(path, partial(_by_name_or_magic, want=self.want)) for path in matched):
             raise UsageError(f"{pattern}: no data file among the {len(outside)} that match this pattern; likewise reads {_extensions()}")
 
@@ -326,7 +353,7 @@ class _Found:
         else:  # a file given twice or through a link is read once
             self.again.append((path, first))
 
-    def _walk(self, start: Path) -> Iterator[Path]:
+    def walk(self, start: Path) -> Iterator[Path]:
         """Yield all files below, sorted by path, without hidden ones, the output, and folders already visited through another path."""
         seen: set[tuple[int, int]] = set()
         ahead = [start]
@@ -347,19 +374,20 @@ class _Found:
         return bool(self.guarded) and any(path.resolve().is_relative_to(guarded) for guarded in self.guarded)
 
     def sources(self) -> Sources:
-        """Return a source per entry, except that all text files form one, at the position of the first."""
+        """Return a source per entry, except that all text files form one, at the position of the first, and all image files another."""
         names = self._names()
-        texts = [(entry.data, name) for entry, name in zip(self.entries, names, strict=True) if entry.kind == "text"]
+        alone = {kind: [(entry.data, name) for entry, name in zip(self.entries, names, strict=True) if entry.kind == kind] for kind in FILES}
         sources: list[Source] = []
         for entry, name in zip(self.entries, names, strict=True):
-            if entry.kind != "text":
+            if entry.kind not in FILES:
                 size = entry.data.nbytes if isinstance(entry.data, pa.Table) else _stat(entry.data).st_size
                 paths = [] if isinstance(entry.data, pa.Table) else [entry.data]
                 sources.append(Source(name, entry.data, partitions.partitioned(self._format(entry.kind), paths), size))
-            elif name == texts[0][1]:
-                files = Files(*zip(*texts, strict=True))
-                format = partitions.partitioned(formats.load("text"), files.paths)
-                sources.append(Source(TEXT_FILES, files, format, sum(_stat(path).st_size for path in files.paths)))
+            elif name == alone[entry.kind][0][1]:
+                paths, called = zip(*alone[entry.kind], strict=True)
+                files = Files(paths, called, entry.kind)
+                format = partitions.partitioned(formats.load(entry.kind), files.paths)
+                sources.append(Source(FILES[entry.kind], files, format, sum(_stat(path).st_size for path in files.paths)))
         return Sources(typed(sources), self.skipped, self.again)
 
     def _format(self, kind: str) -> Format:
@@ -399,7 +427,10 @@ def is_taken(name: str, others: Sequence[str]) -> bool:
 
 def _format_of_named(path: Path, want: Want) -> str:
     """Return the format of a file that the user named, by its extension or else by its content. Raises UsageError or DataError."""
-    return formats.by_name(path) or formats.by_content(path, want) or _refused(path, "neither the name nor the first bytes identify")
+    found = formats.by_name(path) or formats.by_content(path, want) or _refused(path, "neither the name nor the first bytes identify")
+    if (kind := of_files(found)) and not formats.holds(found, want):
+        raise UsageError(f"{path}: is {kind.item}; {compared_by(kind)}")
+    return found
 
 
 def _refused(path: Path, reason: str) -> NoReturn:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,13 @@ from likewise.families.encoding import Encoding
 from likewise.families.space import Space
 from likewise.items.features import Features
 from likewise.items.sets import read_only
-from likewise.joins.hamming_join import Check, TableJoin, all_pairs_join, named
-from likewise.joins.pairs import PairBlock
+from likewise.joins.hamming_join import TableJoin, all_pairs_join, checker, named
 from likewise.joins.vector_join import choose_layout, prepare, vector_join
 from likewise.kinds import measure as facts_of
 from likewise.kinds.kind import loaded
 from likewise.measures.chamfer import of_sets
 from likewise.measures.feature_sets import chamfer_of_pairs, directed
+from likewise.nearest.candidates import Candidates, best
 from likewise.nearest.neighbors import neighbors
 from likewise.nearest.search import Found
 from likewise.stages.workers import ALONE, Workers, ignored
@@ -46,8 +47,6 @@ PRODUCT_COST, PAIRING_COST = 0.015, 0.4
 PLANTING_COST = 10e9
 #: Candidates of a query, by nearest encodings: this many, or this many times k.
 CANDIDATES, TIMES = 100, 5
-#: Pairs compared before a thread checks if the run is being stopped.
-PAIRS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True)
@@ -142,26 +141,9 @@ def turns(offsets: Longs, draw: np.random.Generator) -> Floats:
     return place
 
 
-def checker(sets: Features, name: str, limit: float, advance: Callable[[int], None], first: Check | None = None) -> Check:
-    """A check that passes pairs of at least this value. first: a cheaper check before it."""
-
-    def check(left: Longs, right: Longs) -> tuple[PairBlock, int]:
-        if first is not None:
-            (left, right, _), _ = first(left, right)
-        values = np.empty(len(left))
-        for at in range(0, len(left), PAIRS_AT_ONCE):
-            some = slice(at, at + PAIRS_AT_ONCE)
-            values[some] = of_pairs(name)(sets, sets, left[some], right[some])
-            advance(0)  # raises if the run is being stopped
-        good = values >= limit
-        return PairBlock(left[good], right[good], values[good]), len(left)
-
-    return check
-
-
 def exact_join(sets: Features, name: str, limit: float, *, workers: Workers = ALONE, **how: Any) -> TableJoin:
     """All similar pairs, by comparing all. ``how``: per, as for `joins.hamming_join.TableJoin`."""
-    check = checker(sets, name, limit, workers.advance)
+    check = checker(partial(of_pairs(name), sets, sets), limit, workers.advance)
     return all_pairs_join(len(sets[1]) - 1, check, cost(sets, name), sets[0].shape[1], workers=workers, **how)
 
 
@@ -174,7 +156,8 @@ def encoded_join(encoded: Encoded, name: str, limit: float, recall: float, *, wa
     else:
         prepared = prepare(encoded.vectors, "cosine", least, encoded.seed, workers)
         found = vector_join(prepared, choose_layout(prepared, recall, encoded.seed, walk=walk), workers=workers, **how)
-        found = replace(found, check=checker(encoded.sets, name, limit, workers.advance, found.check))
+        compare = partial(of_pairs(name), encoded.sets, encoded.sets)
+        found = replace(found, check=checker(compare, limit, workers.advance, found.check))
     return replace(found, recall=None, reported=named("encodings", encoded.vectors.shape[1], least_cosine=least), counted="computed")
 
 
@@ -208,33 +191,13 @@ def feature_neighbors(
     """The k sets of ``base`` most similar to each query, as `nearest.neighbors.neighbors` returns them: among all, or among the nearest encodings."""
     n, asking = len(base[1]) - 1, len(queries[1]) - 1
     wanted = max(CANDIDATES, TIMES * k) + same
-    if exact or wanted >= n:
-        places = np.arange(asking + 1, dtype=np.int64) * n
-        others = np.broadcast_to(np.arange(n), (asking, n))
-        exact = True
-    else:
+    found = None
+    if not exact and wanted < n:
         encoded = Encoded.of(base, seed, workers)
         asked = encoded.vectors if same else encode(queries, encoded.space, seed, workers)
         found = neighbors(encoded.vectors, asked, "cosine", wanted, recall=recall, seed=seed, workers=replace(workers, advance=ignored), same=same)
-        places = np.searchsorted(found.query, np.arange(asking + 1))
-        others = found.item
-    values, items, counts = np.empty((asking, k)), np.empty((asking, k), np.int64), np.zeros(asking, np.int64)
 
-    def one(query: int) -> None:
-        these = others[query] if exact else others[places[query] : places[query + 1]]
-        these = these[these != query] if same else these
-        value = np.empty(len(these))
-        for at in range(0, len(these), PAIRS_AT_ONCE):
-            some = these[at : at + PAIRS_AT_ONCE]
-            value[at : at + PAIRS_AT_ONCE] = of_pairs(name)(queries, base, np.full(len(some), query), some)
-            workers.advance(0)
-        order = np.lexsort((these, -value))[:k]
-        order = order if limit is None else order[value[order] >= limit]
-        counts[query] = len(order)
-        values[query, : len(order)], items[query, : len(order)] = value[order], these[order]
-        workers.advance(1)
+    def compare(query: Longs, item: Longs) -> Floats:
+        return of_pairs(name)(queries, base, query, item)
 
-    list(workers.run(one, range(asking)))
-    used = np.arange(k) < counts[:, None]
-    compared = np.diff(places) - (same if exact else 0)
-    return Found(np.nonzero(used)[0], items[used], values[used], np.diff(places), compared, exact)
+    return best(compare, Candidates(asking, n, found), k, limit=limit, same=same, workers=workers)

@@ -26,6 +26,9 @@ WORK_AT_ONCE = 2**28
 #: Pairs that a kernel returns at once; pairs after which parts pause until those are taken; and parts in progress for each task.
 PAIRS_AT_ONCE, PAIRS_HELD, UNDER_WAY = 2**17, 2**22, 4
 
+#: Pairs that a measure compares before the thread checks if the run is being stopped.
+COMPARED_AT_ONCE = 1024
+
 #: Nanoseconds of one core of 2026: to sort an entry of a table and load its code; for a comparison; and for each of its words, up to four.
 ENTRY_COST, COMPARE_COST, WORD_COST = 35.0, 0.1, 0.04
 #: Limits of the layouts considered: tables, and blocks beyond the number of differing bits; and the sample of codes they are tried on.
@@ -33,6 +36,8 @@ MOST_TABLES, MOST_BLOCKS, SAMPLE = 500, 12, 2048
 
 #: Returns the similar pairs among candidates, left and right int64[m], and the number of exactly computed ones.
 Check = Callable[[np.ndarray, np.ndarray], tuple[PairBlock, int]]
+#: The similarities of the i-th items, left and right int64[m]: float64[m].
+Compare = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -218,6 +223,23 @@ def all_pairs_join(count: int, check: Check, cost: float = 0.0, dimension: int =
     """Compares all pairs with ``check``: a table in which all items collide. ``how``: as for `code_join`."""
     codes = read_only(np.zeros((count, 1), np.uint64))
     return TableJoin(codes, Tables.bands(1, 0), 64, 64, check, cost=cost, reported=named("all pairs", dimension), **how)
+
+
+def checker(compare: Compare, least: float, advance: Callable[[int], None], first: Check | None = None) -> Check:
+    """A check that passes pairs of at least this similarity. first: a cheaper check before it."""
+
+    def check(left: np.ndarray, right: np.ndarray) -> tuple[PairBlock, int]:
+        if first is not None:
+            (left, right, _), _ = first(left, right)
+        values = np.empty(len(left))
+        for at in range(0, len(left), COMPARED_AT_ONCE):
+            some = slice(at, at + COMPARED_AT_ONCE)
+            values[some] = compare(left[some], right[some])
+            advance(0)  # raises if the run is being stopped
+        good = values >= least
+        return PairBlock(left[good], right[good], values[good]), len(left)
+
+    return check
 
 
 def named(by: str, dimension: int, **more: Any) -> dict[str, Any]:

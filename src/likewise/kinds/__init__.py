@@ -18,7 +18,7 @@ from importlib import import_module
 from likewise.kinds.kind import Kind, MeasureFacts
 
 #: The registry, in the order in which messages and pages name the kinds.
-MODULES = ("texts", "tokens", "sets", "weighted", "vectors", "sparse", "codes", "strings", "features")
+MODULES = ("texts", "tokens", "sets", "weighted", "vectors", "sparse", "codes", "strings", "features", "images")
 #: Kinds added by `registered`.
 _OTHERS: list[Kind] = []
 
@@ -60,6 +60,11 @@ def kind_of(name: str) -> Kind:
 def of_payload(payload: str) -> Kind:
     """The kind with this payload. Raises StopIteration for an unknown payload."""
     return next(kind for kind in kinds().values() if kind.payload == payload)
+
+
+def of_files(format: str | None) -> Kind | None:
+    """The kind whose items are whole files of this format; None if there is none: texts are cut from files of many formats."""
+    return next((kind for kind in kinds().values() if format and kind.files == format), None)
 
 
 def kind_of_unit(unit: str) -> Kind:

@@ -107,9 +107,13 @@ class Kind:
     shortest: str = "the shortest"
     hashed: bool = False  # payloads hold hashes of members, which are not displayed
     cut: MeasureFacts | None = None  # the measure of the sets of shingles that items are cut into; None: items are not cut
+    files: str = ""  # the format (io.formats.FORMATS) whose files are its items and those of no other kind; its first measure is the default for them
+    tables: tuple[str, ...] = ()  # for kinds of ``files``: the formats of tables that can hold its items
+    on_error: str = "fail"  # the default of ``on_error``
     unit: str = ""  # the only unit that they are cut by; empty: any other unit
     bands: str = PLANNED  # or ASKED, or NEVER
     recall: str = EXACT  # the recall of its join; or TARGET, or NOT_PROMISED
+    proposed_by: str = "encodings of the sets"  # what proposes the candidates of a join that is not exact
     weighed: bool = False  # by default the cheaper of a join and bands is taken
     looked_for: bool = True  # nearest neighbors can be searched for
     grouped: bool = False  # elements may be put into groups

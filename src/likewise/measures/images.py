@@ -1,6 +1,6 @@
 """Similarity of images: the correlation of their small gray pictures.
 
-An image is compared by its payload, a small gray picture: uint8[WIDTH].
+An image is compared by the small gray picture in its payload: uint8[WIDTH] (items.images).
 """
 
 from __future__ import annotations
@@ -8,22 +8,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.items.perceptual import dct_bits, small_gray
+from likewise.items.images import SIDE
+from likewise.items.perceptual import dct_bits
 
-#: Rows and columns of the small picture, and bytes of a payload.
-SIDE = 32
-WIDTH = SIDE * SIDE
 #: The threshold at which copies with mild changes are told from other images, and the bits of a hash.
 THRESHOLD, BITS = 0.8, 256
-
-
-def prepared(picture: NDArray[np.uint8]) -> bytes:
-    """The payload of a decoded picture, WIDTH bytes.
-
-    picture: uint8[height, width, 3], blue, green and red as OpenCV decodes them, or uint8[height, width] of gray values; upright and opaque, at least
-    one pixel.
-    """
-    return small_gray(picture, SIDE).tobytes()
+#: Bits that differ at most between the hashes of images that are compared.
+WITHIN = 96
 
 
 def hashes_of(payloads: NDArray[np.uint8]) -> NDArray[np.uint64]:

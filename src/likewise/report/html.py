@@ -204,7 +204,8 @@ def expected_recall(report: Report) -> float:
 def recall_section(report: Report) -> Html:
     """Return the section on recall."""
     if "least_cosine" in report.get("join", {}):
-        said = "Candidates were proposed by encodings of the sets. The probability that they find a pair is unknown: "
+        proposed = kind_of(str(report["method"]["by"])).proposed_by
+        said = f"Candidates were proposed by {proposed}. The probability that they find a pair is unknown: "
         return section("Recall", tag("p", said, "recall is measured, not guaranteed. ", AUDIT))
     if not report["curve"]:
         said = f"Similar {noun(report, plural=True)} were found by an exact similarity join, not by hashing. The recall is 1: no pair is missed."

@@ -19,7 +19,7 @@ from likewise.errors import DataError, FormatError, LikewiseError, UsageError
 from likewise.io.field_names import of_source
 from likewise.io.formats.lines import lines_of
 from likewise.io.ids import from_json
-from likewise.io.inputs import resolve
+from likewise.io.inputs import FILES, resolve
 from likewise.io.manifest import SEAL, seal
 from likewise.io.output import checksums, work_beside
 from likewise.kinds import of_payload
@@ -154,7 +154,7 @@ class Originals:
         source, position = place
         try:
             for format, path, first, chunk, records in self.parsed(source, [position]):
-                if format == "text":
+                if format in FILES:
                     return source
                 if format not in LINES:
                     return f"{source}:{position} (rows count from 0)"

@@ -110,7 +110,8 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
     said = list(job.plan.about_layout) if job.plan else []
     usable = int((kind != REJECTED).sum())
     if job.options.bound is not None and job.recall is None:
-        said.append(f"{option('by', str(job.method))}: candidates are found by encodings of the sets; recall is measured, not guaranteed: {MEASURE}")
+        how = f"candidates are found by {job.compared.proposed_by}; recall is measured, not guaranteed"
+        said.append(f"{option('by', str(job.method))}: {how}: {MEASURE}")
     if isinstance(job.method, Text):
         unit, k = job.method.unit, job.method.k
         few = int(((collection.column("tokens") < k) & (kind != REJECTED) & ~empty).sum())

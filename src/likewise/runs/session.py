@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,15 @@ from likewise.compiled.notice import NOTICE
 from likewise.drawing.numbers import counted
 from likewise.engines.threads import Threads, default_memory
 from likewise.errors import LikewiseError, UsageError, can_go_on
-from likewise.io.formats.text import Files
-from likewise.io.inputs import Sources, features_of, images_among, printable, resolve, typed
+from likewise.io import inputs as io_inputs
+from likewise.io.inputs import Sources, printable, sole_kind, typed
+from likewise.io.item_files import compared_by, items_among
 from likewise.io.layouts import DELTA_LOG
 from likewise.io.output import work_beside
 from likewise.io.work import Work
+from likewise.kinds import of_payload
 from likewise.messages import either, option
-from likewise.options import Options
+from likewise.options import Options, resolve
 from likewise.progress import Progress
 from likewise.records import Want
 from likewise.runs import inspection, pipeline
@@ -89,12 +92,13 @@ def started(
 
 def warn(sources: Sources, run: pipeline.Run) -> None:
     """Warn of files that are skipped, and of inputs that may not be read as the user expects."""
-    if images := images_among(sources.skipped):
-        folder = Path(Path(os.path.commonpath([path.absolute().parent for path in images])).name)  # reports do not depend on its location
-        some = f"{counted(len(images), 'image')}, which {'were' if len(images) > 1 else 'was'} skipped"
-        run.warn(f"{printable(folder)} has {some}; {features_of(folder)}")
-    of_images = set(images)
-    if skipped := [path for path in sources.skipped if path not in of_images]:
+    kind, items = items_among(sources.skipped)
+    if kind:
+        folder = Path(Path(os.path.commonpath([path.absolute().parent for path in items])).name)  # reports do not depend on its location
+        some = f"{counted(len(items), kind.noun)}, which {'were' if len(items) > 1 else 'was'} skipped"
+        run.warn(f"{printable(folder)} has {some}; {compared_by(kind)}")
+    named = set(items)
+    if skipped := [path for path in sources.skipped if path not in named]:
         some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
         run.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")
     if said := sources.read_once():
@@ -103,7 +107,7 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
         if path.name == DELTA_LOG:
             old = "all its Parquet files are read, including rows that were later changed or deleted"
             run.warn(f"{printable(path.parent)} is a Delta table: {old}; to compare its latest version only, export it first")
-    if any(name == "stdin" for source in sources if isinstance(source.path, Files) for name in source.path.names):
+    if any(name == "stdin" for source in sources if source.of_texts for name, _ in source.files):
         other = f"it is not JSON, Parquet or Arrow, nor CSV with a column {run.job.field!r}; name its column with {option('field', placeholder='F')}"
         run.warn(f"standard input was read as one document: {other}")
     elif few := few_documents(sources):
@@ -112,7 +116,7 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
 
 def few_documents(sources: Sources) -> str | None:
     """The warning if all inputs are a few text files of many lines: the user may have meant each line as an item. None for other inputs."""
-    files = [file for source in sources for file in source.files if isinstance(source.path, Files)]
+    files = [file for source in sources for file in source.files if source.of_texts]
     if not 0 < len(files) <= FEW or len(files) < sum(len(source.files) for source in sources):
         return None
     try:
@@ -157,22 +161,39 @@ def unforeseen(folder: Path) -> Path:
     return folder
 
 
+def resolved(inputs: Iterable[Inputs | None], choices: dict[str, Any], **how: Any) -> Options:
+    """The options of a run over these inputs, by `options.resolve`. Without ``by``, files that are all images are compared as images."""
+    if not {"by", "preset"} & choices.keys():
+        there = [paths_of(given) for given in inputs if given is not None]
+        if None not in there and (kind := sole_kind(list(chain.from_iterable(filter(None, there))))):
+            choices = {**choices, "by": kind.measures[0].name}
+    return resolve(**how, **choices)
+
+
+def paths_of(inputs: Inputs) -> list[Any] | None:
+    """The paths among what a caller may give as inputs: a str or a path, or a list of paths; None for data."""
+    if isinstance(inputs, str | os.PathLike):
+        return [inputs]
+    if isinstance(inputs, list | tuple) and inputs and all(isinstance(path, os.PathLike) for path in inputs):
+        return list(inputs)
+    return None
+
+
 def sources_of(inputs: Inputs, out: Path | None, folder: Path | None, want: Want) -> Sources:
     """The sources of the inputs: a str or Path is a path, as is each of several Paths; everything else is data.
 
-    Raises UsageError for a list of str that are all names of files.
+    Raises UsageError for a list of str that are all names of files, unless files are items of the wanted kind.
     """
-    if isinstance(inputs, str | os.PathLike):
-        named = [inputs]
-    elif isinstance(inputs, list | tuple) and inputs and all(isinstance(path, os.PathLike) for path in inputs):
-        named = list(inputs)
-    else:
+    named = paths_of(inputs)
+    if named is None:
         if isinstance(inputs, list | tuple) and inputs and all(isinstance(text, str) and is_file_name(text) for text in inputs):
+            if of_payload(want.kind).files:
+                return io_inputs.resolve(inputs, out=out, work=folder, want=want)
             raise UsageError(
                 f"a list of str is a list of documents, but these are names of files, such as {inputs[0]!r}; for files give pathlib.Path objects"
             )
         named = [inputs]
-    return resolve(named, out=out, work=folder, want=want)
+    return io_inputs.resolve(named, out=out, work=folder, want=want)
 
 
 def is_file_name(text: str) -> bool:

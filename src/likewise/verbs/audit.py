@@ -16,14 +16,14 @@ from likewise.errors import DataError, UsageError
 from likewise.io.manifest import is_output
 from likewise.messages import option
 from likewise.methods import Measure, Text
-from likewise.options import integer, resolve
+from likewise.options import integer
 from likewise.progress import Progress
 from likewise.report import summary
 from likewise.report.originals import as_written, document, sealed, whole
 from likewise.runs import pipeline
 from likewise.runs.audit import Audit
 from likewise.runs.audit import audit as measured
-from likewise.runs.session import Inputs, started
+from likewise.runs.session import Inputs, resolved, started
 
 
 def audit(
@@ -82,7 +82,7 @@ def audit(
         if made.groups is not None and isinstance(table, Path) and not table.is_file():
             raise UsageError(f"{inputs}: the groups that this output was made with ({table}) are missing; give {option('groups')}")
         inputs = made.inputs
-    options = resolve(**{**(made.choices if made else {}), **typed})
+    options = resolved([inputs], {**(made.choices if made else {}), **typed})
     with started(inputs, options, "audit", None, progress) as (sources, run):
         if made and made.groups is not None and (run.job.grouped is None or run.job.grouped.digest != made.groups):
             remedy = f"run dedup again, or give the groups of the output with {option('groups')}"

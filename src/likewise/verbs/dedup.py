@@ -13,11 +13,11 @@ from likewise.errors import UsageError
 from likewise.io.output import check_target
 from likewise.messages import option
 from likewise.methods import Measure, Text
-from likewise.options import Options, resolve
+from likewise.options import Options
 from likewise.progress import Progress
 from likewise.runs.removal import remove
 from likewise.runs.results import Removal
-from likewise.runs.session import Inputs, started
+from likewise.runs.session import Inputs, resolved, started
 
 #: Options of `dedup` that say what goes into its folder.
 WRITTEN = ("output", "pairs", "removed_records")
@@ -74,7 +74,7 @@ def dedup(
     ===================  ====================================================================================================================
     option               meaning (default)
     ===================  ====================================================================================================================
-    ``by``               shingles of texts (words:5, chars:9, ...), or a measure: elements, weighted, cosine, l2, hamming, levenshtein (words:5)
+    ``by``               shingles (words:5, chars:9, ...), or a measure: elements, cosine, hamming, ...; image if all files are images (words:5)
     ``threshold``        minimum similarity, above 0 and up to 1; a string such as "4/5" is exact (0.8)
     ``within``           maximum distance, in place of ``threshold``; for texts and sets it is 1 - similarity
     ``recall``           minimum probability that a pair at the threshold is found, above 0 and below 1 (0.99)
@@ -100,7 +100,7 @@ def dedup(
     ``preset``           published layout (likewise.planning.presets); explicit options override it
     ``seed``             seed of the hash functions: the same seed gives the same result; "random" draws one (0)
     ``limit``            read only the first N items (all)
-    ``on_error``         "skip": reject and list records that cannot be decoded, and continue (fail)
+    ``on_error``         "skip", the default for images: reject and list records that cannot be decoded, and continue (fail)
     ``max_record``       maximum size of a record, such as 1000000 or "64M" (64M)
     ``threads``          number of threads (one for each core)
     ``memory``           memory for the data, such as "1.5G"; Python, libraries and compiling need up to 370 MB more (75% of available memory)
@@ -117,7 +117,7 @@ def dedup(
     ['the cat sat on the mat today', 'dogs bark']
     """
     choices = given("dedup", locals(), own="out")
-    options = resolve(**choices)
+    options = resolved([inputs], choices)
     if out is not None and not isinstance(out, str | os.PathLike):
         raise UsageError(f"{option('out', out)}: give the path of a folder")
     target = None if out is None else Path(out)

@@ -14,7 +14,7 @@ from likewise.errors import UsageError
 from likewise.kinds.kind import NOT_GUARANTEED
 from likewise.messages import option
 from likewise.methods import Measure, Text
-from likewise.options import Options, integer, resolve
+from likewise.options import Options, integer
 from likewise.planning.families import findable
 from likewise.progress import Progress
 from likewise.records import REJECTED
@@ -22,7 +22,7 @@ from likewise.report import summary
 from likewise.runs import pipeline
 from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
-from likewise.runs.session import Inputs, started
+from likewise.runs.session import Inputs, resolved, started
 from likewise.runs.tables import pairs_rows
 
 
@@ -66,7 +66,7 @@ def neighbors(
     [{'id_a': 0, 'id_b': 0, 'similarity': 0.6666666666666666}, {'id_a': 0, 'id_b': 1, 'similarity': 0.6666666666666666}]
     """
     choices = given("neighbors", locals(), own="query k")
-    return find_neighbors(inputs, query, resolve(limited=False, **choices), k, progress)
+    return find_neighbors(inputs, query, resolved([inputs, query], choices, limited=False), k, progress)
 
 
 def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: int, progress: Progress | bool | None) -> Pairs:

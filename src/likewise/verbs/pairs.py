@@ -13,14 +13,14 @@ from likewise.engines.local import Local
 from likewise.errors import UsageError
 from likewise.messages import option
 from likewise.methods import Measure, Text
-from likewise.options import Options, resolve
+from likewise.options import Options
 from likewise.planning.spread import spread
 from likewise.progress import Progress
 from likewise.report import summary
 from likewise.runs import pipeline
 from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
-from likewise.runs.session import Inputs, started
+from likewise.runs.session import Inputs, resolved, started
 from likewise.runs.tables import pairs_rows
 
 
@@ -81,7 +81,7 @@ def pairs(
     [{'id_a': 0, 'id_b': 1, 'similarity': 1.0}]
     """
     choices = given("pairs", locals(), own="against")
-    return list_pairs(inputs, against, resolve(one_way=True, **choices), progress)
+    return list_pairs(inputs, against, resolved([inputs, against], choices, one_way=True), progress)
 
 
 def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progress: Progress | bool | None) -> Pairs:

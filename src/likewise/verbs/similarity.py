@@ -59,6 +59,8 @@ def similarity(
     .. /one-to-many      the same                                                    the same; a feature matches all similar features
     .. /chamfer          the same                                                    similarity: mean cosine of nearest features, both ways
     .. /assignment       the same                                                    similarity: cosines of features matched one to one
+    image                a path, bytes of an image file, an image of Pillow,         similarity of small gray pictures
+                         or an array of height x width, x 3 for colors
     ===================  ==========================================================  ==============================================
 
     A list of elements is a set, so [1, 0, 1, 1] is the set {0, 1}: write a binary vector as the numbers of its columns that are 1.

@@ -18,6 +18,7 @@ import pyarrow as pa
 from likewise.errors import DataError
 from likewise.io import compression, fields
 from likewise.io.encoding import BOM
+from likewise.kinds import of_payload
 from likewise.records import Chunk, Each, Records, Want, in_turn
 
 CODE = "py pyi c h cc cpp cxx hpp cs java kt scala go rs swift js mjs ts jsx tsx vue php rb pl pm lua r jl m sh bash ps1 sql hs ml clj ex erl f90"
@@ -32,10 +33,20 @@ FORMATS: dict[str, tuple[tuple[str, ...], bool]] = {
     "npy": (("npy",), False),
     "npz": (("npz",), False),
     "text": ((*"txt text md markdown rst adoc org tex html htm xhtml srt vtt".split(), *CODE.split()), False),  # noqa: SIM905
+    "images": (("jpg", *"jpeg jpe jfif png apng webp gif bmp dib tif tiff ppm pgm pbm pnm jp2 j2k avif heic heif".split()), False),  # noqa: SIM905
 }
 
 #: First bytes -> format. Behind the magic bytes of a compression, the decompressed bytes are tested.
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow", b"\x93NUMPY": "npy"}
+MAGIC = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"FEA1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",
+    b"\x93NUMPY": "npy",
+    b"\xff\xd8\xff": "images",
+    b"\x89PNG": "images",
+    b"GIF8": "images",
+}
 JSON_SPACE = b" \t\r\n"
 SEPARATORS = ",;\t|"  # of CSV
 PEEK_BYTES = 1 << 16
@@ -81,6 +92,8 @@ def load(name: str) -> Format:
 
 def holds(name: str, want: Want) -> bool:
     """Return whether a format can hold the wanted kind of item."""
+    if (kind := of_payload(want.kind)).files and name not in (kind.files, *kind.tables):
+        return False
     asked = getattr(load(name), "holds", None)
     return asked is None or asked(want)
 

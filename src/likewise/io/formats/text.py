@@ -27,10 +27,11 @@ KIND = "text"
 
 
 class Files(NamedTuple):
-    """The text files of a run: their paths, and their names relative to the inputs' common folder, with / as separator."""
+    """The text files or the image files of a run: their paths, and their names relative to the inputs' common folder, with / as separator."""
 
     paths: tuple[Path, ...]
     names: tuple[str, ...]
+    format: str = "text"  # a key of formats.FORMATS
 
 
 def holds(want: Want) -> bool:
@@ -43,8 +44,8 @@ def plan(path: Files, size: int) -> list[Range]:
     return joined(((1, place.stat().st_size) for place in path.paths), size)
 
 
-def chunks(path: Files, want: Want, start: int = 0, part: Range = WHOLE) -> Iterator[Chunk]:
-    """Yield whole files, together about CHUNK_BYTES; ``start`` counts files.
+def chunks(path: Files, want: Want, start: int = 0, part: Range = WHOLE, most: int | None = None) -> Iterator[Chunk]:
+    """Yield whole files, together about ``most`` bytes (CHUNK_BYTES); ``start`` counts files.
 
     ``data`` is a RecordBatch of names and bytes; ``state`` maps the files of the chunk that could not be read to the reason.
     """
@@ -64,7 +65,7 @@ def chunks(path: Files, want: Want, start: int = 0, part: Range = WHOLE) -> Iter
             failures[len(bodies)] = error.marked.removeprefix(f"{path.paths[number]}: ")  # the result must not depend on the input's location
             bodies.append(b"")
         size += len(bodies[-1])
-        if size >= CHUNK_BYTES or number + 1 == end:
+        if size >= (most or CHUNK_BYTES) or number + 1 == end:
             yield Chunk(pa.record_batch({"name": binary.from_list(names), "bytes": binary.from_list(bodies)}), first, 0, failures)
             first, size, names, bodies, failures = number + 1, 0, [], [], {}
 
@@ -132,7 +133,7 @@ def write(
 ) -> int:
     """Copy the kept files to the folder ``target``. Raises UsageError if ``add`` has columns."""
     if add is not None:
-        raise UsageError(f"columns ({', '.join(add.column_names)}) cannot be added to text files; choose {option('output', 'ids')} or mask instead")
+        raise UsageError(f"columns ({', '.join(add.column_names)}) cannot be added to files; choose {option('output', 'ids')} or mask instead")
     written = 0
     for number in np.flatnonzero(keep):  # files beyond --limit have no entry
         path, name = source.paths[number], source.names[number]

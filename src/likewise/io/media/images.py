@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import DataError
+from likewise.io.formats import FORMATS
 from likewise.io.media.opencv import library
+from likewise.items import pictures
 
-SUFFIXES = frozenset(".jpg .jpeg .png .webp .bmp .tif .tiff .ppm .pgm .pbm .gif .jp2".split())  # noqa: SIM905
+SUFFIXES = frozenset(f".{extension}" for extension in FORMATS["images"][0])
 DIMENSION = 128
 #: Maximum pixels of the longer side; larger images are reduced, so that two sizes of an image have features at the same places.
 LONGEST_SIDE = 640
@@ -23,19 +25,15 @@ def features_of(path: Path, most: int) -> NDArray[np.float32]:
 
 
 def decoded(path: Path) -> NDArray[np.uint8]:
-    """Return the gray values of an image, uint8[height, width], rotated upright by its metadata. Raises DataError."""
+    """Return the gray values of an image, uint8[height, width], as `items.pictures` decodes it. Raises DataError."""
     cv2 = library()
     try:
-        data = np.fromfile(path, np.uint8)  # OpenCV accepts only names in the system's encoding
+        picture = pictures.decoded(path.read_bytes(), side=LONGEST_SIDE)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
-    try:
-        gray = cv2.imdecode(data, cv2.IMREAD_GRAYSCALE) if len(data) else None
-    except cv2.error as error:
-        raise DataError(f"{path}: this image cannot be decoded: {' '.join(str(error.err).split())}") from None
-    if gray is None:
-        what = "the file is empty" if not len(data) else "it is damaged, or OpenCV does not read its format"
-        raise DataError(f"{path}: this image cannot be decoded: {what}")
+    except DataError as error:
+        raise DataError(f"{path}: {error.marked}") from None
+    gray: NDArray[np.uint8] = cv2.cvtColor(picture.pixels, cv2.COLOR_RGB2GRAY)
     return gray
 
 

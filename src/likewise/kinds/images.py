@@ -1,0 +1,136 @@
+"""Images, decoded from files and compared as small pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from likewise.kinds.kind import NEVER, NOT_GUARANTEED, MeasureFacts
+from likewise.kinds.stored import Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from likewise.job import Job
+    from likewise.joins.pairs import Among, Join
+    from likewise.kinds.kind import Words
+    from likewise.methods import Measure, Text
+    from likewise.nearest.search import Found
+    from likewise.records import Want
+    from likewise.stages.sketch import Payload, Sketched
+    from likewise.stages.verify import Compared
+    from likewise.stages.workers import Workers
+
+IMAGE = MeasureFacts(
+    "image",
+    "likewise.measures.images:similarity",
+    "the correlation of small gray pictures of both; 1 means equal",
+    real=True,
+    also=("phash", "dhash", "ahash", "imagehash"),
+)
+
+
+class Images(Stored):
+    """Images of any size."""
+
+    name, noun, item = "images", "image", "an image"
+    reader = "likewise.items.images:READER"
+    needed = "images: files, or their bytes"
+    field = payload = holds = "image"
+    same = "The two images have the same size:"
+    measures = (IMAGE,)
+    longest, shortest = "the one of the most pixels", "the one of the fewest pixels"
+    files, tables = "images", ("parquet", "arrow")
+    on_error = "skip"
+    bands, recall = NEVER, NOT_GUARANTEED
+    proposed_by = "perceptual hashes"
+    all_compared = True
+    ruled = False
+
+    def check_libraries(self) -> None:
+        from likewise.items import pictures
+
+        pictures.library()
+
+    def readable(self, raw: bytes, want: Want) -> str:
+        import numpy as np
+
+        from likewise.items.images import PAYLOAD
+
+        [one] = np.frombuffer(raw, PAYLOAD)
+        return f"{one['width']:,} x {one['height']:,} pixels"
+
+    def item_of(self, raw: bytes, want: Want, width: int) -> Any:
+        from likewise.items.images import Prepared
+
+        return Prepared(raw)
+
+    def alone(self, given: Any) -> bool | None:
+        from likewise.items import images
+
+        return images.alone(given)
+
+    def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:
+        from likewise.items import images
+
+        return images.images
+
+    def sketch(self, given: Payload, job: Job) -> Sketched:
+        """The prepared pictures. The number of pixels stands for the tokens, and bits of the files identify copies."""
+        import numpy as np
+
+        from likewise.items.images import PAYLOAD, WIDTH
+        from likewise.stages.sketch import keys_of, sketched
+
+        there = np.diff(given.offsets) > 0
+        items = np.ascontiguousarray(given.data[int(given.offsets[0]) : int(given.offsets[-1])]).view(PAYLOAD)
+        pixels = np.zeros(len(there), np.uint64)
+        pixels[there] = items["width"].astype(np.uint64) * items["height"]
+        size = there * (WIDTH // 8)
+        found = sketched(np.minimum(pixels, 2**32 - 1), _words(items["prepared"]), size, keys_of(job, size))
+        return found._replace(given=(_words(items["digest"]), there * 2))
+
+    def batch(self, words: Words, job: Job) -> np.ndarray:
+        """Prepared pictures, uint8[n, WIDTH]."""
+        import numpy as np
+
+        from likewise.items.images import WIDTH
+        from likewise.items.sets import read_only
+
+        return read_only(words[0].view(np.uint8).reshape(-1, WIDTH))
+
+    def similar(self, a: Words, b: Words, job: Job) -> Compared:
+        from likewise.measures.images import similarity
+        from likewise.stages.verify import within
+
+        return within(similarity(self.batch(a, job), self.batch(b, job)), float(job.threshold), distances=False)
+
+    def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        from likewise.joins.image_join import image_join
+
+        return image_join(self.batch(words, job), job.threshold, exact=job.exact, walk=walk, per=per, workers=workers)
+
+    def nearest(self, base: Words, queries: Words, k: int, job: Job, *, same: bool, workers: Workers) -> Found:
+        from likewise.joins.image_join import image_neighbors
+
+        left = self.batch(base, job)
+        right = left if same else self.batch(queries, job)
+        limit = None if job.options.bound is None else float(job.threshold)
+        return image_neighbors(left, right, k, exact=job.exact, limit=limit, same=same, workers=workers)
+
+    def rule(self, job: Job, mode: int) -> Any:
+        """The rule of weighted sets, as a placeholder: images are compared by the measure, not by a rule."""
+        from likewise.kinds.weighted import KIND as WEIGHTED
+
+        return WEIGHTED.rule(job, mode)
+
+
+def _words(parts: np.ndarray) -> np.ndarray:
+    """Rows of bytes as words, row after row: uint64[m]."""
+    import numpy as np
+
+    return np.ascontiguousarray(parts).reshape(-1).view(np.uint64)
+
+
+KIND = Images()
