@@ -79,6 +79,11 @@ class Text:
 
     base = facts
 
+    @property
+    def length(self) -> int:
+        """Tokens of a shingle: of stop words, k and the stop word. A text with fewer is one shingle of all its tokens."""
+        return self.k + (self.unit == "stopwords")
+
     def __str__(self) -> str:
         return f"{self.unit}:{self.k}" + "/bag" * self.bag + "/containment" * self.containment
 

@@ -197,3 +197,35 @@ def test_other_verbs_say_what_is_for_it(columns, verb):
     result = run(*verb, columns, "--by", "elements/containment")
     assert result.exit_code == 2 and "containment is not symmetric; use it with likewise pairs, or leave out" in result.stderr
     assert run("pairs", columns, "--by", "elements/containment", "--star", "--dry-run").exit_code == 2
+
+
+QUOTES = ["one two three four five six", "three four", "", "five", "two three four five", None, "three four"]
+
+
+@pytest.mark.parametrize(
+    ("by", "options", "count", "says"),
+    [
+        ("words:3", {}, 4, "4 of 7 items have fewer than 3 words, so it is not judged whether other items contain them: "),
+        ("words:2", {}, 2, "2 of 7 items have fewer than 2 words, so it is not judged"),
+        ("words:1", {}, 1, "1 of 7 items has no words, so it is not judged whether other items contain it: memory.arrow item 3"),
+        ("words:2", {"min_tokens": 5}, 5, "5 of 7 items have fewer than 5 words"),
+        ("stopwords:1", {}, 2, "2 of 7 items have fewer than 2 words"),
+    ],
+)
+def test_texts_shorter_than_a_shingle_are_named_as_not_judged(by, options, count, says):
+    found = lw.pairs(QUOTES, by=f"{by}/containment", threshold=0.5, **options)
+    assert found.report["not_judged"] == count
+    assert next(said for said in found.report["warnings"] if "not judged" in said).startswith(says)
+    against = lw.pairs(QUOTES[:1], against=QUOTES, by=f"{by}/containment", threshold=0.5, **options)
+    assert against.report["not_judged"] == 0 and not [said for said in against.report["warnings"] if "not judged" in said]
+
+
+def test_short_texts_are_in_equal_ones_only():
+    """Which is why they are not judged: "three four" is part of the first text."""
+    assert listed(lw.pairs(QUOTES, by="words:3/containment", threshold=0.5)).keys() == {(1, 6), (6, 1), (4, 0), (0, 4)}
+
+
+def test_empty_sets_are_not_judged():
+    found = lw.pairs([[], [1, 2], [1, 2, 3]], by="elements/containment", threshold=1)
+    assert found.report["not_judged"] == 1 and "1 of 3 items has no elements, so it is not judged" in found.report["warnings"][0]
+    assert lw.pairs([["a", "b"], ["b"]], by="elements", threshold=0.5).report["not_judged"] == 0

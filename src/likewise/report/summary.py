@@ -112,7 +112,9 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
     if job.options.bound is not None and job.recall is None:
         how = f"candidates are found by {job.compared.proposed_by}; recall is measured, not guaranteed"
         said.append(f"{option('by', str(job.method))}: {how}: {MEASURE}")
-    if isinstance(job.method, Text):
+    if job.contained:
+        said += about_short(collection, usable, job)
+    elif isinstance(job.method, Text):
         unit, k = job.method.unit, job.method.k
         few = int(((collection.column("tokens") < k) & (kind != REJECTED) & ~empty).sum())
         if usable and few * 2 > usable:
@@ -145,6 +147,30 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
         if total >= 1000 and gone * 10 > total * 9:
             said.append(f"{printable(source.name)} lost {gone:,} of its {total:,} items; check its largest cluster before you trust this result")
     return said
+
+
+def not_judged(collection: Collection, job: Job) -> np.ndarray:
+    """Return bool[n]: items of which no pair can say whether another contains them, since they have fewer tokens than a shingle, or none.
+
+    Only the first collection has items that others may contain.
+    """
+    least = max(job.options.min_tokens, job.method.length if isinstance(job.method, Text) else 1)
+    found = (collection.column("kind") == TEXT) & (collection.column("tokens") < least)
+    found[collection.rows_of_sides[0].stop :] = False
+    return found
+
+
+def about_short(collection: Collection, usable: int, job: Job) -> Iterator[str]:
+    """Yield the warning about items that are `not_judged`."""
+    short = not_judged(collection, job)
+    if number := int(short.sum()):
+        text = job.method if isinstance(job.method, Text) else None
+        least, tokens = max(job.options.min_tokens, text.length if text else 1), text.unit.removeprefix("stop") if text else "elements"
+        few = f"fewer than {least} {tokens}" if least > 1 else f"no {tokens}"
+        where = first_places(collection, short) + (" and others" if number > NAMED else "")
+        smaller = f"; use a smaller K in {option('by', placeholder=f'{text.unit}:K/containment')}" if text and text.k > 1 else ""
+        subject = f"{number:,} of {usable:,} items {'has' if number == 1 else 'have'} {few}"
+        yield f"{subject}, so it is not judged whether other items contain {'it' if number == 1 else 'them'}: {where}{smaller}"
 
 
 def about_ids(collection: Collection, usable: int) -> Iterator[str]:

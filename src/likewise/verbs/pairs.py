@@ -67,7 +67,7 @@ def pairs(
     Columns: id_a, id_b, similarity or distance; also source_a, position_a, source_b, position_b if ids do not identify the items. An
     item without an id is named by its position, not by the label of a data frame's index: use ``frame.iloc[id]``, or pass ``id``. With containment,
     such as ``by="words:5/containment"``, each row gives the share of a that b contains, and all pairs are found; with ``against``, a is an item of
-    ``inputs``.
+    ``inputs``. ``report["not_judged"]`` counts the items that are shorter than a shingle: containment is not defined for them.
 
     ``star`` lists only the pairs of each cluster's members with its leader, chosen by ``keep`` and ``prefer``. ``max_pairs`` is the maximum number of
     pairs (100,000,000); more are an error.
@@ -105,6 +105,7 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
             "spread": spread(job.target, job.recall, len(rows)),
             "method": job.described(),
             "read": len(collection),
+            "not_judged": int(summary.not_judged(collection, job).sum()) if job.contained else 0,
             "warnings": run.warnings,
         }
     return Pairs(table, report, origin=origin)
