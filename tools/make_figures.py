@@ -1,4 +1,4 @@
-"""Draw the figures of docs/explanation. tests/docs/test_lecture.py checks that the files are up to date."""
+"""Draw the figures of docs/explanation and docs/learn. tests/docs/test_lecture.py checks that the files are up to date."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from likewise.drawing.curves import Drawn, s_curves
 from likewise.drawing.markup import tag
 from likewise.drawing.svg import Plane, standalone, svg
 from likewise.families import MinHash
+from likewise.lecture import Signatures
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs/explanation/figures"
 
@@ -129,7 +130,13 @@ def by_size() -> str:
     return standalone(svg(plane.width, plane.height, words, *axes, *drawn), "Accuracy by size")
 
 
+def buckets() -> str:
+    """The buckets of three columns in two bands of two rows."""
+    return Signatures.of([(1, 1, 2), (3, 3, 4), (5, 6, 6), (0, 7, 7)]).banded(2, 2).svg()
+
+
 FIGURES: dict[str, Callable[[], str]] = {
+    "buckets.svg": buckets,
     "scale.svg": scale,
     "estimates.svg": estimates,
     "threshold.svg": threshold,

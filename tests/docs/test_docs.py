@@ -150,7 +150,7 @@ def test_python_on_a_page_prints_what_it_says(page, capsys, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     exec(code, {})
     said = re.findall(r"(?m)(?:print\(.*?#|^#) (.+)$", code)
-    assert capsys.readouterr().out.splitlines() == [line.strip() for line in said]
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [line.rstrip() for line in said]
 
 
 def test_the_summary_in_the_readme_is_what_the_program_prints(tmp_path):

@@ -391,5 +391,5 @@ def test_the_figures_are_what_the_tool_draws():
     assert {path.name for path in tool.FOLDER.iterdir()} == set(tool.FIGURES)
     for name, draw in tool.FIGURES.items():
         assert (tool.FOLDER / name).read_text() == draw(), f"{name}: run tools/make_figures.py"
-    pages = "".join(page.read_text() for page in tool.FOLDER.parent.glob("*.md"))
-    assert sorted(re.findall(r"\(figures/(.*?)\)", pages)) == sorted(tool.FIGURES)
+    pages = "".join(page.read_text() for page in (ROOT / "docs").rglob("*.md"))
+    assert sorted(re.findall(r"figures/([\w-]+\.svg)\)", pages)) == sorted(tool.FIGURES)

@@ -78,5 +78,5 @@ class Sheet:
 
 
 def aligned_right(values: Sequence[Any]) -> bool:
-    """True for numbers and for vectors of numbers."""
-    return all(isinstance(value, int | float | Fraction | tuple) for value in values)
+    """True for numbers and vectors of numbers, also with empty cells."""
+    return all(isinstance(value, int | float | Fraction | tuple) or value == "" for value in values)
