@@ -39,7 +39,7 @@ class Prepared(bytes):
 
 def prepared(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The part of a payload that measures compare, a small gray picture, uint8[WIDTH]. pixels: as of `Picture`."""
-    return small_gray(pixels[:, :, ::-1], SIDE).ravel()
+    return small_gray(pixels, SIDE).ravel()
 
 
 def payload(picture: Picture, digest: bytes) -> bytes:

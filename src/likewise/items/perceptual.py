@@ -1,44 +1,81 @@
-"""Perceptual hashes of pictures: codes that differ in few bits where pictures look alike. Integers only, so codes do not depend on the machine."""
+"""Perceptual hashes: codes that differ in few bits if two pictures look the same. Integers only, so the bits do not depend on the machine.
+
+A hash is made of a small gray picture. `small_gray` reduces a decoded picture to it.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.kernels.pictures import shrunk
 
-#: The bits that a hash may have: the squares of 8 and 16.
-SIZES = (64, 256)
-#: Scale of the integers that stand for cosines.
-SCALE = 2**14
+Small = NDArray[np.uint8]  # small gray pictures, uint8[n, side, side]
+Bits = NDArray[np.bool_]  # bool[n, bits]
+
+#: Rows and columns of the small picture that the hashes of a file are made of, and the numbers of bits that these may have.
+SIDE, SIZES = 64, (64, 256)
+#: The integer that stands for a cosine of 1.
+ONE = 2**14
 
 
-def small_gray(picture: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
-    """The gray values (ITU-R BT.601) of a picture reduced to ``side`` × ``side``: uint8[side, side].
+def small_gray(picture: NDArray[np.uint8], side: int = SIDE) -> NDArray[np.uint8]:
+    """The gray values (ITU-R BT.601) of a picture reduced to ``side`` × ``side`` means: uint8[side, side].
 
-    picture: uint8[height, width, 3] in the order blue, green, red, or uint8[height, width].
+    picture: uint8[height, width, 3] in the order red, green, blue; at least one pixel.
     """
-    small = shrunk(np.ascontiguousarray(picture.reshape(*picture.shape[:2], -1)), side)
-    if small.shape[2] == 1:
-        return small[:, :, 0]
-    gray: NDArray[np.uint8] = ((small @ np.array([114, 587, 299]) + 500) // 1000).astype(np.uint8)
+    small = shrunk(np.ascontiguousarray(picture), side)
+    gray: NDArray[np.uint8] = ((small @ np.array([299, 587, 114]) + 500) // 1000).astype(np.uint8)
     return gray
 
 
-def dct_bits(small: NDArray[np.uint8], bits: int) -> NDArray[np.uint64]:
-    """phash: which of the lowest frequencies of a picture, without the mean, are above their median (Zauner 2010): uint64[n, bits / 64].
-
-    small: uint8[n, side, side]. The frequencies are those of the discrete cosine transform II, from 1 on in each direction.
-    """
-    side, low = small.shape[1], math.isqrt(bits)
-    angles = np.pi / side * np.outer(np.arange(1, low + 1), np.arange(side) + 0.5)
-    cosines = np.rint(SCALE * np.cos(angles)).astype(np.int64)
-    values = (cosines @ small.astype(np.int64) @ cosines.T).reshape(-1, bits)
-    return packed(2 * values > np.sort(values, axis=1)[:, bits // 2 - 1 : bits // 2 + 1].sum(axis=1, keepdims=True))
+def ahash(small: Small, bits: int) -> Bits:
+    """Average hash: which of √bits × √bits parts are brighter than the mean of all (Krawetz 2011)."""
+    parts = means(small, math.isqrt(bits), math.isqrt(bits)).reshape(-1, bits)
+    return parts * bits > parts.sum(axis=1, keepdims=True)
 
 
-def packed(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Rows of bits, bool[n, 64 * words], as words uint64[n, words], the first bit lowest."""
+def dhash(small: Small, bits: int) -> Bits:
+    """Difference hash: which of √bits × √bits parts are brighter than the part to their left (Krawetz 2013)."""
+    rows = math.isqrt(bits)
+    return (np.diff(means(small, rows, rows + 1), axis=2) > 0).reshape(-1, bits)
+
+
+def phash(small: Small, bits: int) -> Bits:
+    """DCT hash: which of the √bits × √bits lowest frequencies are above their median (Zauner 2010, section 3.2)."""
+    values = frequencies(small, math.isqrt(bits)).reshape(-1, bits)
+    middle = np.sort(values, axis=1)[:, bits // 2 - 1 : bits // 2 + 1]
+    return 2 * values > middle.sum(axis=1, keepdims=True)
+
+
+HASHES: dict[str, Callable[[Small, int], Bits]] = {"phash": phash, "dhash": dhash, "ahash": ahash}
+
+
+def means(small: Small, rows: int, columns: int) -> NDArray[np.int64]:
+    """The means of rows × columns equal parts, times a constant: int64[n, rows, columns]."""
+    side = small.shape[1]
+    found: NDArray[np.int64] = shares(rows, side) @ small.astype(np.int64) @ shares(columns, side).T
+    return found
+
+
+def shares(parts: int, side: int) -> NDArray[np.int64]:
+    """How much of each of ``side`` pixels lies in each of ``parts`` equal parts of their row, in units of 1 / parts pixels: int64[parts, side]."""
+    part, pixel = np.arange(parts)[:, None] * side, np.arange(side) * parts
+    return np.maximum(np.minimum(part + side, pixel + parts) - np.maximum(part, pixel), 0)
+
+
+def frequencies(small: Small, low: int) -> NDArray[np.int64]:
+    """The lowest frequencies of the discrete cosine transform II of pictures without their mean, times a constant: int64[n, low, low]."""
+    side = small.shape[1]
+    cosines = np.rint(ONE * np.cos(np.pi / side * np.outer(np.arange(low), np.arange(side) + 0.5))).astype(np.int64)
+    centered = small.astype(np.int64) * side**2 - small.sum(axis=(1, 2), dtype=np.int64, keepdims=True)
+    found: NDArray[np.int64] = cosines @ centered @ cosines.T
+    return found
+
+
+def packed(bits: Bits) -> NDArray[np.uint64]:
+    """Bits as words, uint64[n, bits / 64], the first bit lowest."""
     return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
