@@ -114,7 +114,7 @@ def halved(picture):
 
 @inline
 def places(side, scale, shift):
-    """Where pixels of a target lie in the picture, in x (0) and y (1): the pixel before, the part of the next one, and the span inside the picture."""
+    """Where pixels of a target lie in the picture, in x (0) and y (1): the pixel before, the part of the next one, and the span in the picture."""
     pixel, part, span = np.empty((2, side), np.int64), np.empty((2, side)), np.zeros((2, 2), np.int64)
     center = (side - 1) / 2
     for axis in range(2):
