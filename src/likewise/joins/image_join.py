@@ -18,7 +18,7 @@ from likewise.nearest.search import Floats, Found, Longs
 from likewise.stages.workers import ALONE, Workers, ignored
 
 #: Nanoseconds of one core of 2026 to compare two images.
-COMPARE_COST = 500.0
+COMPARE_COST = 150_000.0
 #: Candidates of a query, by nearest hashes: this many, or this many times k.
 CANDIDATES, TIMES = 100, 5
 

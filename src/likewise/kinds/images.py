@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 IMAGE = MeasureFacts(
     "image",
     "likewise.measures.images:similarity",
-    "the correlation of small gray pictures of both; 1 means equal",
+    "the squared correlation of small gray pictures, block by block after one was aligned to the other",
     real=True,
     also=("phash", "dhash", "ahash", "imagehash"),
 )

@@ -1,8 +1,8 @@
 """Similarity of images: how well their small gray pictures correlate, block by block, after one was aligned to the other.
 
-An image is compared by the small gray picture in its payload: uint8[WIDTH] (items.images). The alignment (scale and shift in each direction) undoes crops, and
-correlation ignores changes of brightness and contrast. Colors, mirrored and turned copies are not compared. `benchmarks/images.py` measures how well
-this tells copies from other images.
+An image is compared by the small gray picture in its payload: uint8[WIDTH] (items.images). The alignment (scale and shift in each direction) undoes
+crops, and correlation ignores changes of brightness and contrast. Colors are not compared, and copies that are mirrored or turned are not recognized.
+`benchmarks/images.py` measures how well this tells copies from other images.
 """
 
 from __future__ import annotations

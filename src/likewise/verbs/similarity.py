@@ -59,7 +59,7 @@ def similarity(
     .. /one-to-many      the same                                                    the same; a feature matches all similar features
     .. /chamfer          the same                                                    similarity: mean cosine of nearest features, both ways
     .. /assignment       the same                                                    similarity: cosines of features matched one to one
-    image                a path, bytes of an image file, an image of Pillow,         similarity of small gray pictures
+    image                a path, bytes of an image file, an image of Pillow,         similarity of aligned small pictures
                          or an array of height x width, x 3 for colors
     ===================  ==========================================================  ==============================================
 
