@@ -26,6 +26,7 @@ Verify = Literal["exact", "estimate", "none"]
 Copies = Literal["none", "empty"]
 Output = Literal["copy", "ids", "mask", "annotate"]
 CsvFormulas = Literal["escape", "raw"]
+Html = Literal["text", "main", "raw"]
 CHOICES: dict[str, tuple[str, ...]] = {
     name: get_args(one)
     for name, one in (
@@ -36,12 +37,13 @@ CHOICES: dict[str, tuple[str, ...]] = {
         ("output", Output),
         ("on_error", OnError),
         ("csv_formulas", CsvFormulas),
+        ("html", Html),
     )
 }
 
 
 #: Options of reading the inputs; of the similarity of items; of the bands that find candidates; and of the machine, which do not change the result.
-READING = "field records id on_error max_record limit"
+READING = "field records html id on_error max_record limit"
 LIMIT = "threshold within recall"
 SIMILARITY = f"by {LIMIT} exact normalize groups per seed"
 LAYOUT = "bands rows slots sketch tune"
@@ -52,7 +54,7 @@ TAKES = {
     "dedup": f"out {SEARCH} verify keep prefer copies output pairs removed_records overwrite resume",
     "pairs": f"against {SEARCH} verify keep prefer copies star max_pairs",
     "neighbors": f"query k {SIMILARITY} {READING} {MACHINE}",
-    "plan": f"by {LIMIT} normalize field records {LAYOUT} preset family dimension items seed",
+    "plan": f"by {LIMIT} normalize field records html {LAYOUT} preset family dimension items seed",
     "audit": f"sample {SEARCH}",
     "features": f"vectors most every by normalize {READING} threads work",
 }

@@ -43,6 +43,7 @@ class Want(NamedTuple):
     first: str = ""  # the place of that item, for the message
     most: int = 64 << 20  # maximum bytes of a record; a longer one is refused
     records: str | None = None  # path of keys to the list of records inside a JSON document, separated by dots
+    html: str = "text"  # what is read of a web page: its text, the main text, or the raw source
     whole: bool = False  # ``text`` is a single name, whatever characters it contains
     mapped: tuple[tuple[str, str], ...] = ()  # (field, glob): sources that match the glob have that field in place of ``text``
     room: int = 1 << 62  # maximum bytes of a record that fit in memory; a longer one, of up to ``most``, ends the run

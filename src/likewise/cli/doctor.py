@@ -27,6 +27,8 @@ OPTIONAL = {
     "pandas": "to_pandas()",
     "pillow": "images",
     "opencv-python-headless": "features of images and of videos",
+    "resiliparse": "web pages in archives",
+    "brotli": "web pages compressed by Brotli",
 }
 COLORS = {"ok": "green", "missing": "yellow", "slow": "yellow", "broken": "red"}
 

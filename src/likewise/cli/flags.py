@@ -96,6 +96,11 @@ FLAGS: dict[str, Flag] = {
         brief="Column or JSON path to compare.",
     ),
     "records": Flag(INPUT, "--records", "Path of the list of records inside a JSON document, such as data or response.items.", "PATH"),
+    "html": Flag(
+        INPUT,
+        "--html",
+        "What to read of the HTML pages in web archives: the text of the whole page, the main text without menus and footers, or the raw source.",
+    ),
     "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position", brief=""),
     "per": Flag(INPUT, "--per", "Compare only items with the same value of this field, such as a language or a shop.", "F"),
     "min_tokens": Flag(INPUT, "--min-tokens", "Keep items of fewer than N tokens without comparing them; count them.", "N", settings={"type": int}),

@@ -101,7 +101,7 @@ def wanted(by: Any, field: str | None) -> Want:
 
 
 #: Flags of `plan` to repeat in the command of `dedup`.
-KEPT = ("by", "normalize", "field", "records", "threshold", "within", "sketch", "seed")
+KEPT = ("by", "normalize", "field", "records", "html", "threshold", "within", "sketch", "seed")
 
 
 def following(inputs: Sequence[str], plan: Plan, choices: dict[str, Any]) -> str:
@@ -137,7 +137,7 @@ def planned(screen: Screen, inputs: tuple[str, ...], layouts: Sequence[dict[str,
     from likewise.planning import layouts as planning
 
     parse_seed(choices.get("seed", 0))  # not used without inputs, but checked
-    asked = {name: value for name, value in choices.items() if name not in ("seed", "field", "records", "normalize")}
+    asked = {name: value for name, value in choices.items() if name not in ("seed", "field", "records", "html", "normalize")}
     return planning.planned(asked, layouts, choices.get("normalize"))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +44,12 @@ def wanted(want: Want, schema: pa.Schema, where: str | Path) -> list[str]:
     return [name if fields.type_of(schema, name) is not None else top(name, there) for name in names]
 
 
-def parse(chunk: Chunk, want: Want, where: str) -> Records:
-    """Return the rows of a chunk made by ``batches.gather``: ``data`` is a pa.Table, ``state`` the names of all columns of the file."""
+def parse(chunk: Chunk, want: Want, where: str, place: Callable[[int], str] | None = None) -> Records:
+    """Return the rows of a chunk made by ``batches.gather``: ``data`` is a pa.Table, ``state`` the names of all columns of the file.
+
+    ``place`` returns the place of a row for messages, by default its number in the file.
+    """
+    place = place or partial(_place, chunk)
     table: pa.Table = chunk.data
     n = len(table)
     with reading(where, "a table"):
@@ -58,7 +62,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
         matrix = 0
         if raw:
             there = [(column, name) for column, name in zip(columns, names, strict=True) if column is not None]
-            texts = [_text(column, name, rejected, chunk.start, want.most) for column, name in there]
+            texts = [_text(column, name, rejected, place, want.most) for column, name in there]
             kind, text = joined(texts, n, rejected)
             other = next(filter(None, (unusable.of_column(column, kind == NO_TEXT) for column, _ in there)), "")
         else:
@@ -66,7 +70,7 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
             rows = reader.from_arrow(columns, names, sure_reader_of(want.kind), want, n, stored is not None and is_string(stored))
             kind, text, width = payloads.laid(rows, want)
             nulls, other, matrix = rows.nulls, rows.other, rows.matrix
-            rejected = payloads.refused(rows, names, "column", identity, lambda row, _: _place(chunk, row), lambda row: _raw(columns, row))
+            rejected = payloads.refused(rows, names, "column", identity, lambda row, _: place(row), lambda row: _raw(columns, row))
         return Records(
             kind=kind,
             start=np.arange(chunk.start, chunk.start + n),
@@ -161,7 +165,7 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else plain(pa.nulls(0, column.type))
 
 
-def _text(values: pa.Array, name: str, rejected: list[Rejected], start: int, most: int) -> pa.LargeBinaryArray:
+def _text(values: pa.Array, name: str, rejected: list[Rejected], place: Callable[[int], str], most: int) -> pa.LargeBinaryArray:
     """Return texts, null if a value is not a text; values that are not UTF-8, or longer than ``most``, are added to ``rejected``."""
     if isinstance(values.type, pa.JsonType):
         return binary.from_list(_unquoted(text or "") for text in values.storage.to_pylist())
@@ -170,11 +174,11 @@ def _text(values: pa.Array, name: str, rejected: list[Rejected], start: int, mos
     length = pc.binary_length(values).fill_null(0).to_numpy()
     for row in np.flatnonzero(length > most).tolist():
         reason = f"column {name!r} has {length[row]:,} bytes, but {option('max_record')} allows {most:,}"
-        rejected.append(Rejected(row, f"position {start + row} (rows count from 0): {reason}", b""))
+        rejected.append(Rejected(row, f"{place(row)}: {reason}", b""))
     if not binary.is_utf8(values):
         for row, raw in enumerate(values.to_pylist()):
             if raw is not None and (at := binary.utf8_fault(raw)) is not None:
-                reason = f"position {start + row} (rows count from 0): column {name!r} is not UTF-8 at its byte {at} (0x{raw[at]:02x})"
+                reason = f"{place(row)}: column {name!r} is not UTF-8 at its byte {at} (0x{raw[at]:02x})"
                 rejected.append(Rejected(row, reason, raw))
     return values
 

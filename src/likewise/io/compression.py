@@ -69,6 +69,10 @@ KINDS: dict[str, Kind] = {
 }
 
 
+#: Place in the text -> place in the file.
+Borders = dict[int, int]
+
+
 class ForeignError(Exception):
     """Raised if a member is followed by bytes that do not begin another."""
 
@@ -109,15 +113,16 @@ def kind_of(path: Path) -> str:
     return ""
 
 
-def open_read(path: Path) -> io.RawIOBase:
+def open_read(path: Path, borders: Borders | None = None) -> io.RawIOBase:
     """Open the file's decompressed content, across all members and frames, as a raw stream (``readinto``, ``read``).
 
-    Reading raises DataError if the stream is truncated or damaged.
+    ``borders``: filled while reading with the place of each member in the file, by its place in the text, and with both ends; empty for files without
+    members. Reading raises DataError if the stream is truncated or damaged.
     """
     kind = kind_of(path)
     if not kind:
         return storage.raw(path)
-    return _Text(path, KINDS[kind])
+    return _Text(path, KINDS[kind], borders)
 
 
 def read_into(stream: io.RawIOBase, buffer: memoryview) -> int:
@@ -142,8 +147,9 @@ def read_readable(stream: io.RawIOBase, buffer: memoryview) -> tuple[int, DataEr
 class _Text(io.RawIOBase):
     """The text of a compressed file. All decodable text is returned before an error is raised."""
 
-    def __init__(self, path: Path, kind: Kind):
+    def __init__(self, path: Path, kind: Kind, borders: Borders | None = None):
         self.path, self.kind = path, kind
+        self.borders = borders
         self.size = 0  # bytes of text so far
         self.source = self._open(STEP_BYTES)
         self.damage: BaseException | None = None
@@ -151,7 +157,7 @@ class _Text(io.RawIOBase):
     def _open(self, step: int) -> Any:
         if self.kind.decoder is None:
             return pa.CompressedInputStream(storage.arrow(self.path), "zstd")
-        return _Members(storage.raw(self.path), self.kind, step)
+        return _Members(storage.raw(self.path), self.kind, step, self.borders)
 
     def readable(self) -> bool:
         return True
@@ -211,10 +217,16 @@ class _Text(io.RawIOBase):
 class _Members:
     """The members of a compressed file in turn. The readers of the standard library silently ignore a damaged second member."""
 
-    def __init__(self, file: io.RawIOBase, kind: Kind, step: int):
-        self.file, self.kind, self.step = file, kind, step
+    def __init__(self, file: io.RawIOBase, kind: Kind, step: int, borders: Borders | None):
+        self.file, self.kind, self.step, self.borders = file, kind, step, borders
+        self.size = 0  # bytes of text so far
+        self._border(0)
         self.decoder = kind.decoder()  # type: ignore[misc]
         self.data = b""  # read but not decoded
+
+    def _border(self, place: int) -> None:
+        if self.borders is not None:
+            self.borders[self.size] = place
 
     def readinto(self, buffer: memoryview) -> int:
         while True:
@@ -222,6 +234,7 @@ class _Members:
                 self.data = (self.decoder.unused_data + self.data).lstrip(b"\0")  # tapes and xz files are padded with zeros
                 while len(self.data) < HEAD_BYTES and (more := self.file.read(self.step)):
                     self.data = (self.data + more).lstrip(b"\0")
+                self._border(self.file.tell() - len(self.data))
                 if not self.data:
                     return 0
                 if not any(self.data.startswith(head[: len(self.data)]) for head in self.kind.magic):
@@ -231,6 +244,7 @@ class _Members:
             text = self.decoder.decompress(given, len(buffer))
             if text:
                 buffer[: len(text)] = text
+                self.size += len(text)
                 return len(text)
             if not self.decoder.eof:
                 self.data = self.file.read(self.step) or b""

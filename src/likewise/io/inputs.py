@@ -21,7 +21,7 @@ import xxhash
 
 from likewise.drawing.numbers import counted
 from likewise.errors import DataError, UsageError, naming
-from likewise.io import alternatives, compression, formats, partitions, patterns
+from likewise.io import alternatives, compression, containers, formats, partitions, patterns
 from likewise.io.claims import is_begun, is_work
 from likewise.io.encoding import refuse_other
 from likewise.io.field_names import of_source
@@ -309,7 +309,8 @@ class _Found:
             if kind:
                 raise UsageError(f"{folder}: no data file in this folder, but {counted(len(some), kind.noun)}; {compared_by(kind)}")
             beside = f", only others ({len(others)}, such as {others[0].name})" if others else ""
-            raise UsageError(f"{folder}: no data file in this folder{beside}; likewise reads {_extensions()}")
+            remedies = [f"{held.name}s are not read: {held.remedy}" for held in containers.among(others)]
+            raise UsageError(f"{folder}: no data file in this folder{beside}; {'; '.join(remedies[:3]) or f'likewise reads {_extensions()}'}")
 
     def _add_glob(self, pattern: str) -> None:
         base = Path(pattern)
@@ -435,9 +436,12 @@ def _format_of_named(path: Path, want: Want) -> str:
 
 def _refused(path: Path, reason: str) -> NoReturn:
     """Raise UsageError or DataError for a file of unknown format."""
-    refuse_other(path, formats.first_bytes(path))
+    head = formats.first_bytes(path)
+    if held := containers.of(path.name, head):
+        raise UsageError(f"{path}: {held.name}s are not read; {held.remedy}")
+    refuse_other(path, head)
     if compression.kind_of(path):
-        raise UsageError(f"{path}: only JSON lines, JSON and CSV can be compressed; decompress this file first")
+        raise UsageError(f"{path}: only JSON lines, JSON, CSV and web archives can be compressed; decompress this file first")
     raise UsageError(f"{path}: {reason} the format; likewise reads {_extensions()}")
 
 

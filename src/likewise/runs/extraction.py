@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from likewise.choices import OnError, given
+from likewise.choices import Html, OnError, given
 from likewise.engines.threads import Threads
 from likewise.errors import DataError, UsageError, has_gone
 from likewise.io import disk, rejects
@@ -144,6 +144,7 @@ def extract(
     normalize: str | Sequence[str] | None = None,
     field: str | Sequence[str] | None = None,
     records: str | None = None,
+    html: Html | None = None,
     id: str | None = None,
     on_error: OnError | None = None,
     max_record: int | str | None = None,
@@ -154,8 +155,8 @@ def extract(
     """Prepare the extraction of local features of images, colors of key frames of videos, or, with ``vectors``, vectors of the tokens of texts.
 
     vectors: a file of token vectors, as read by `io.media.tokens.load`. most: maximum number of features per image, strongest first.
-    every: seconds between key frames. work: folder for standard input. ``by`` and ``normalize`` determine the tokens; ``field``, ``records``, ``id``,
-    ``on_error``, ``max_record``, ``limit`` and ``threads`` are those of `dedup`. Raises UsageError, DataError, MissingPartError.
+    every: seconds between key frames. work: folder for standard input. ``by`` and ``normalize`` determine the tokens; ``field``, ``records``,
+    ``html``, ``id``, ``on_error``, ``max_record``, ``limit`` and ``threads`` are those of `dedup`. Raises UsageError, DataError, MissingPartError.
     """
     options = options_of(limited=False, **({"by": "words:1"} | given("features", locals(), own="vectors most every work")))
     progress = progress or Progress()

@@ -43,6 +43,7 @@ def want(options: Options, facts: Facts = NOTHING) -> Want:
         most=options.max_record,
         mapped=mapped(options.fields),
         records=options.records,
+        html=options.html,
     )
 
 

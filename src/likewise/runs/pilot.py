@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from likewise.io.field_names import mentioned
 from likewise.methods import Measure, Text
@@ -13,9 +14,10 @@ from likewise.runs.sample import Pilot, of_items, of_sources
 from likewise.runs.session import Inputs, sources_of
 
 
-def sampled(inputs: Inputs, method: Text | Measure, field: str | Sequence[str] | None, seed: int, records: str | None = None) -> Pilot:
-    """A sample of files or tables, or of a batch as `similarity` accepts it."""
-    options = resolve(limited=False, by=method, field=field, seed=seed, records=records)
+def sampled(inputs: Inputs, method: Text | Measure, field: str | Sequence[str] | None, seed: int, **reading: Any) -> Pilot:
+    """A sample of files or tables, or of a batch as `similarity` accepts it. reading: further options of reading files."""
+    given = {name: value for name, value in reading.items() if value is not None}
+    options = resolve(limited=False, by=method, field=field, seed=seed, **given)
     if isinstance(method, Measure) and not in_columns(inputs, options.field):
         return of_items(inputs, method, seed)
     sources = sources_of(inputs, None, None, inspection.want(options))

@@ -16,6 +16,7 @@ from likewise.compiled.notice import NOTICE
 from likewise.drawing.numbers import counted
 from likewise.engines.threads import Threads, default_memory
 from likewise.errors import LikewiseError, UsageError, can_go_on
+from likewise.io import containers
 from likewise.io import inputs as io_inputs
 from likewise.io.inputs import Sources, printable, sole_kind, typed
 from likewise.io.item_files import compared_by, items_among
@@ -97,7 +98,10 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
         folder = Path(Path(os.path.commonpath([path.absolute().parent for path in items])).name)  # reports do not depend on its location
         some = f"{counted(len(items), kind.noun)}, which {'were' if len(items) > 1 else 'was'} skipped"
         run.warn(f"{printable(folder)} has {some}; {compared_by(kind)}")
-    named = set(items)
+    held_in = containers.among(path for path in sources.skipped if path not in items)
+    for held, paths in held_in.items():
+        run.warn(f"skipped {counted(len(paths), held.name)}, such as {printable(paths[0].name)}; {held.remedy}")
+    named = {*items, *(path for paths in held_in.values() for path in paths)}
     if skipped := [path for path in sources.skipped if path not in named]:
         some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
         run.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")

@@ -27,7 +27,8 @@ def wanted(method: dict[str, Any]) -> Want:
     kind = methods.parse(method["by"]).kind.seen(Facts(sparse=bool(method.get("sparse")))).payload
     field, *some = [method["field"]] if isinstance(method["field"], str) else method["field"]
     most = method.get("max_record", MOST_BYTES)
-    return showing(Want(field, method["id"] or "id", kind=kind, wide=True, most=most, mapped=mapped(some), records=method.get("records")))
+    reading = {"records": method.get("records"), "html": method.get("html", "text")}
+    return showing(Want(field, method["id"] or "id", kind=kind, wide=True, most=most, mapped=mapped(some), **reading))
 
 
 def showing(want: Want) -> Want:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Never
 import numpy as np
 
 from likewise import methods
-from likewise.choices import Number, OnError, Sketch, Tune, given
+from likewise.choices import Html, Number, OnError, Sketch, Tune, given
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
 from likewise.io.manifest import is_output
@@ -39,6 +39,7 @@ def audit(
     normalize: str | Sequence[str] | None = None,
     field: str | Sequence[str] | None = None,
     records: str | None = None,
+    html: Html | None = None,
     id: str | None = None,
     per: str | None = None,
     min_tokens: int | None = None,
@@ -62,8 +63,8 @@ def audit(
 
     inputs: an output folder of `dedup`, whose run is repeated with the same options and input files; or inputs as for `pairs`.
 
-    Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``id``,
-    ``per``, ``min_tokens``, ``groups``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``,
+    Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``html``,
+    ``id``, ``per``, ``min_tokens``, ``groups``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``,
     ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
 
     >>> import likewise as lw
@@ -117,7 +118,7 @@ class Made(NamedTuple):
 def as_made(out: Path) -> Made:
     manifest, run = sealed(out / "manifest.json"), sealed(out / "run.json")
     method = manifest["method"]
-    names = ("by", "field", "records", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record")
+    names = ("by", "field", "records", "html", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record")
     choices = {name: method[name] for name in names if method.get(name) is not None}
     if isinstance(methods.parse(method["by"]), Text):
         choices["normalize"] = method["normalize"] or "none"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Never
 
-from likewise.choices import Copies, Number, OnError, Output, Sketch, Tune, Verify, given
+from likewise.choices import Copies, Html, Number, OnError, Output, Sketch, Tune, Verify, given
 from likewise.engines.local import Local
 from likewise.errors import UsageError
 from likewise.io.output import check_target
@@ -36,6 +36,7 @@ def dedup(
     normalize: str | Sequence[str] | None = None,
     field: str | Sequence[str] | None = None,
     records: str | None = None,
+    html: Html | None = None,
     id: str | None = None,
     per: str | None = None,
     min_tokens: int | None = None,
@@ -82,6 +83,7 @@ def dedup(
     ``normalize``        steps before texts are cut into tokens: "nfc,lower", ["masks", "re:id=[0-9]+"], or "none" (depends on the unit)
     ``field``            column or JSON path to compare; "a+b" joins two, "a|b" takes the first present, "NAME@GLOB" is for some files (text)
     ``records``          path of the list of records inside a JSON document, such as "data" or "response.items"
+    ``html``             what to read of web pages in archives: their "text", the "main" text, or the "raw" source (text)
     ``id``               column or JSON path of the id ("id", else the position, not the label of a data frame's index: use ``frame.iloc[id]``)
     ``per``              compare only items with the same value of this field
     ``min_tokens``       keep items with fewer tokens without comparing them (0)

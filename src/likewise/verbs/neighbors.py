@@ -8,7 +8,7 @@ from typing import Any, Never
 
 import numpy as np
 
-from likewise.choices import Number, OnError, given
+from likewise.choices import Html, Number, OnError, given
 from likewise.engines.local import Local
 from likewise.errors import UsageError
 from likewise.kinds.kind import NOT_GUARANTEED
@@ -40,6 +40,7 @@ def neighbors(
     normalize: str | Sequence[str] | None = None,
     field: str | Sequence[str] | None = None,
     records: str | None = None,
+    html: Html | None = None,
     id: str | None = None,
     per: str | None = None,
     groups: str | Path | Mapping[Any, Any] | None = None,
@@ -58,8 +59,8 @@ def neighbors(
     items. With ``threshold`` or ``within``, only neighbors within this limit are listed, so a query may have fewer than k rows.
     ``recall`` is the minimum probability that each of the true k nearest items is found; with ``exact``, all are found.
 
-    Other options are those of `dedup`: ``by``, ``normalize``, ``field``, ``records``, ``id``, ``per``, ``groups``, ``seed``, ``limit``, ``on_error``,
-    ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
+    Other options are those of `dedup`: ``by``, ``normalize``, ``field``, ``records``, ``html``, ``id``, ``per``, ``groups``, ``seed``, ``limit``,
+    ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
 
     >>> import likewise as lw
     >>> lw.neighbors(["a b c d", "a b c x", "p q"], query=["a b c"], by="words:2", k=2).to_arrow().to_pylist()

@@ -8,7 +8,7 @@ from typing import Any, Never
 
 import numpy as np
 
-from likewise.choices import Copies, Number, OnError, Sketch, Tune, Verify, given
+from likewise.choices import Copies, Html, Number, OnError, Sketch, Tune, Verify, given
 from likewise.engines.local import Local
 from likewise.errors import UsageError
 from likewise.messages import option
@@ -37,6 +37,7 @@ def pairs(
     normalize: str | Sequence[str] | None = None,
     field: str | Sequence[str] | None = None,
     records: str | None = None,
+    html: Html | None = None,
     id: str | None = None,
     per: str | None = None,
     min_tokens: int | None = None,
@@ -72,8 +73,8 @@ def pairs(
     ``star`` lists only the pairs of each cluster's members with its leader, chosen by ``keep`` and ``prefer``. ``max_pairs`` is the maximum number of
     pairs (100,000,000); more are an error.
 
-    Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``id``,
-    ``per``, ``min_tokens``, ``groups``, ``verify``, ``copies``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``,
+    Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``html``,
+    ``id``, ``per``, ``min_tokens``, ``groups``, ``verify``, ``copies``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``,
     ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
 
     >>> import likewise as lw

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Never
 
-from likewise.choices import Number, Sketch, Tune, given
+from likewise.choices import Html, Number, Sketch, Tune, given
 from likewise.methods import Measure, Text
 from likewise.options import parse_seed
 from likewise.planning import Plan
@@ -26,6 +26,7 @@ def plan(
     normalize: str | Sequence[str] | None = None,
     field: str | Sequence[str] | None = None,
     records: str | None = None,
+    html: Html | None = None,
     bands: int | None = None,
     rows: int | None = None,
     slots: int | None = None,
@@ -53,6 +54,7 @@ def plan(
     ``normalize``        steps before texts are cut into tokens: "nfc,lower", ["masks", "re:id=[0-9]+"], or "none" (depends on the unit)
     ``field``            column of a table that contains the items (text, elements, vector or code)
     ``records``          path of the list of records inside a JSON document
+    ``html``             what to read of web pages in archives: their "text", the "main" text, or the "raw" source (text)
     ``bands``, ``rows``  number of bands, and of rows in each; if one is given, the other is planned or follows from ``slots`` (planned)
     ``slots``            maximum length of a signature (planned)
     ``sketch``           MinHash with one permutation, "oph", or with many, "classic" (oph)
@@ -84,6 +86,7 @@ def plans(
     field: str | Sequence[str] | None = None,
     seed: int | str | None = 0,
     records: str | None = None,
+    html: str | None = None,
     **typed: Any,
 ) -> list[Plan]:
     """`plan` for each of several layouts, ``bands`` and ``rows`` or nothing, by one sample."""
@@ -95,7 +98,7 @@ def plans(
         family_for(method, typed.get("family"))  # before all pairs of the sample are compared for nothing
         from likewise.runs.pilot import sampled
 
-        pilot = sampled(inputs, method, field, number, records)
+        pilot = sampled(inputs, method, field, number, records=records, html=html)
         return {"items": pilot.items, "sample": pilot.density, "facts": pilot.facts, "shingles": pilot.shingles}
 
     return planned(typed, layouts, normalize, known)

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import DataError
-from likewise.io import compression, fields
+from likewise.io import compression, containers, fields
 from likewise.io.encoding import BOM
 from likewise.kinds import of_payload
 from likewise.records import Chunk, Each, Records, Want, in_turn
@@ -32,6 +32,7 @@ FORMATS: dict[str, tuple[tuple[str, ...], bool]] = {
     "arrow": (("arrow", "arrows", "ipc", "feather"), False),
     "npy": (("npy",), False),
     "npz": (("npz",), False),
+    "warc": (("warc", "wet"), True),
     "text": ((*"txt text md markdown rst adoc org tex html htm xhtml srt vtt".split(), *CODE.split()), False),  # noqa: SIM905
     "images": (("jpg", *"jpeg jpe jfif png apng webp gif bmp dib tif tiff ppm pgm pbm pnm jp2 j2k avif heic heif".split()), False),  # noqa: SIM905
 }
@@ -43,6 +44,7 @@ MAGIC = {
     b"FEA1": "arrow",
     b"\xff\xff\xff\xff": "arrow",
     b"\x93NUMPY": "npy",
+    b"WARC/": "warc",
     b"\xff\xd8\xff": "images",
     b"\x89PNG": "images",
     b"GIF8": "images",
@@ -129,7 +131,9 @@ def by_content(path: Path, want: Want) -> str | None:
     compressed = compression.kind_of(path)
     for magic, name in MAGIC.items():
         if head.startswith(magic):
-            return None if compressed else name
+            return name if FORMATS[name][1] or not compressed else None
+    if containers.by_bytes(head):
+        return None
     first = head.lstrip(JSON_SPACE)[:1]
     if first in (b"", b"{", b"["):
         return "json_array" if first == b"[" else "jsonl"

@@ -39,6 +39,7 @@ from likewise.io.formats.lines import (
     of_lines,
     passed_over,
     pieces,
+    rest_of_line,
     rows,
     save_rows,
     values,
@@ -83,7 +84,7 @@ def chunks(path: Path, want: Want, start: int = 0, part: Range = WHOLE) -> Itera
         return Cut(len(data) if final else data.rfind(b"\n") + 1, ())
 
     begin, end = of_lines(path, part)
-    yield from pieces(path, max(start, begin), cut, want, end=end, by_line=True)
+    yield from pieces(path, max(start, begin), cut, want, end=end, longer=rest_of_line)
 
 
 @once

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from likewise.errors import DataError, FormatError, no_room
 from likewise.io import fields
 from likewise.io.batches import changed
-from likewise.io.compression import READ_BYTES, kind_of, open_read, read_into, read_readable, save
+from likewise.io.compression import READ_BYTES, Borders, kind_of, open_read, read_into, read_readable, save
 from likewise.io.encoding import BOM, refuse_other
 from likewise.io.headers import once
 from likewise.io.ranges import END, Range
@@ -53,6 +53,15 @@ class Cut(NamedTuple):
     failure: DataError | None = None
 
 
+class Passed(NamedTuple):
+    """A record that was skipped: its bytes, the bytes read after it, whether the stream ended, and State.more of its chunk."""
+
+    size: int
+    after: memoryview
+    ended: bool
+    more: Any
+
+
 @once
 def beginning(path: Path) -> int:
     """Return the offset of the text, which is behind the byte-order mark if there is one. Raises DataError for other encodings than UTF-8."""
@@ -85,18 +94,27 @@ def line_from(path: Path, at: int, first: int) -> int:
 
 
 def pieces(
-    path: Path, start: int, cut: Callable[[bytearray, int, bool], Cut], want: Want, *, end: int = END, cr: bool = False, by_line: bool = False
+    path: Path,
+    start: int,
+    cut: Callable[[bytearray, int, bool], Cut],
+    want: Want,
+    *,
+    end: int = END,
+    cr: bool = False,
+    longer: Callable[[io.RawIOBase, bytearray], Passed] | None = None,
+    borders: Borders | None = None,
 ) -> Iterator[Chunk]:
     """Yield chunks of whole records from the offset ``start``, where a record must begin, to ``end`` (uncompressed files only).
 
     ``cut(data, offset, final)`` returns how many of the next CHUNK_BYTES to yield; it gets more if one record is longer, and all if
     ``final``. So a chunk depends only on the text from its start. ``cr``: a CR without an LF ends a line, too.
     If the text cannot be read to its end, the whole records before the fault are yielded first; then the error is raised.
-    A record longer than ``want.most`` bytes is skipped if records end with their lines (``by_line``), else it is an error of the file.
+    ``longer(stream, data)`` skips a record longer than ``want.most`` bytes, which begins with ``data``; without it, that is an error of the file.
+    ``borders``: filled as by `open_read`.
     Raises UsageError for a record that does not fit into memory (``want.room``).
     """
     limit = max(CHUNK_BYTES, want.most + 1)
-    with open_read(path) as opened:
+    with open_read(path, borders) as opened:
         stream: io.RawIOBase = opened
         line, line_start, known = 0, 0, [(0, 1, 0)]
         pending, size = memoryview(b""), CHUNK_BYTES
@@ -129,10 +147,10 @@ def pieces(
                 continue
             array = np.frombuffer(data, np.uint8)[:whole]
             if not whole:
-                if not by_line:
+                if longer is None:
                     raise DataError(f"{path}: {TOO_LONG.replace('the record', f'the record that begins at byte {start:,}')}")
-                whole, pending, final = rest_of_line(stream, len(data))
-                array, more = np.broadcast_to(np.uint8(0), whole), PASSED_OVER
+                whole, pending, final, more = longer(stream, data)
+                array = np.broadcast_to(np.uint8(0), whole)
             size = CHUNK_BYTES
             if more is not None:
                 yield Chunk(array, start, line, State(path, line_start, more, known))
@@ -154,13 +172,14 @@ def left_over(data: bytearray, whole: int, pending: memoryview, ready: int) -> m
     return rest if not whole else memoryview(bytes(rest))
 
 
-def rest_of_line(stream: io.RawIOBase, before: int) -> tuple[int, memoryview, bool]:
-    """Skip to the end of a line of which ``before`` bytes were read; return (its bytes, the bytes read after it, whether the stream ended)."""
+def rest_of_line(stream: io.RawIOBase, data: bytearray) -> Passed:
+    """Skip to the end of the line that begins with ``data``."""
+    before = len(data)
     while block := stream.read(BLOCK_BYTES):
         if end := block.find(b"\n") + 1:
-            return before + end, memoryview(block)[end:], False
+            return Passed(before + end, memoryview(block)[end:], False, PASSED_OVER)
         before += len(block)
-    return before, memoryview(b""), True
+    return Passed(before, memoryview(b""), True, PASSED_OVER)
 
 
 def passed_over(chunk: Chunk, want: Want) -> Records:

@@ -1,0 +1,357 @@
+"""Web archives (WARC 1.0 and 1.1, ISO 28500), plain or compressed: each record with a document is a row.
+
+Records are found by their Content-Length. A record after which no other begins is rejected, and reading continues at the next one. Kept records are
+written byte for byte; of gzip archives as members, unchanged if a member holds one record. A record of another type, such as a request, is written
+if it belongs to a kept record or to none.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import DataError
+from likewise.io import columns, storage, web
+from likewise.io.batches import changed
+from likewise.io.compression import Borders, kind_of, save
+from likewise.io.field_names import top
+from likewise.io.formats import first_bytes
+from likewise.io.formats.lines import BLOCK_BYTES, CHUNK_BYTES, TOO_LONG, Cut, Passed, copy_rows, pieces, rows
+from likewise.records import REJECTED, Chunk, Each, Records, Rejected, Want, in_turn
+
+__all__ = ["chunks", "known", "parse", "schema", "write"]
+
+SCHEMA = pa.schema(
+    {
+        "text": pa.large_binary(),
+        "uri": pa.large_string(),
+        "date": pa.timestamp("us", "UTC"),
+        "id": pa.large_string(),
+        "type": pa.large_string(),
+        "content_type": pa.large_string(),
+        "status": pa.int64(),
+    }
+)
+MAGIC = b"WARC/"
+#: Types of records that hold a document. A segment of a document is not one.
+DOCUMENTS = (b"response", b"resource", b"conversion")
+#: Fields that name a record to which another belongs.
+LINKS = re.compile(rb"^warc-(?:concurrent-to|refers-to|segment-origin-id)[ \t]*:[ \t]*(\S+)", re.MULTILINE | re.IGNORECASE)
+NEXT = re.compile(rb"\r?\nWARC/[0-9]\.[0-9]{1,2}[ \t]*\r?\n")
+NEXT_BYTES = 16  # maximum length of a match of NEXT
+LINE_ENDS = re.compile(rb"[\r\n]*")
+ASTRAY = "no record begins behind the content of this one"
+TRAILER = 4  # bytes of the two line ends after a record
+
+
+class Frame(NamedTuple):
+    """A record in a chunk. ``fault``: why it cannot be read. ``begun``: the beginning of the block of a record that is too long to hold."""
+
+    begin: int
+    block: int
+    end: int  # where the next record begins
+    head: dict[bytes, bytes]
+    links: list[bytes]
+    fault: str = ""
+    begun: bytes | None = None
+
+    @property
+    def is_row(self) -> bool:
+        """True if the record holds a document or cannot be read."""
+        return bool(self.fault) or self.head.get(b"warc-type", b"").lower() in DOCUMENTS
+
+
+def schema(path: Path, want: Want) -> pa.Schema:
+    """Return the schema of every archive."""
+    return SCHEMA.set(0, pa.field("text", pa.large_string()))
+
+
+def known(chunk: Chunk) -> Sequence[str]:
+    """Return the names of the fields."""
+    return SCHEMA.names
+
+
+def chunks(path: Path, want: Want, start: int = 0) -> Iterator[Chunk]:
+    """Yield chunks of whole records; ``State.more`` has the frames of their rows. Raises DataError for a file that is not an archive."""
+    if not start and (head := bytes(first_bytes(path)).lstrip(b"\r\n")) and not head.startswith(MAGIC):
+        raise DataError(f"{path}: expected a web archive, which begins with WARC/, but the file begins with {head[:12]!r}; copy or rename it")
+    for chunk in framed(path, start, want):
+        if frames := [frame for frame in chunk.state.more if frame.is_row]:
+            yield chunk._replace(state=chunk.state._replace(more=frames))
+
+
+def framed(path: Path, start: int, want: Want, borders: Borders | None = None) -> Iterator[Chunk]:
+    """Yield chunks of whole records; ``State.more`` has the frames of all records, which do not depend on ``want``."""
+
+    def cut(data: bytearray, offset: int, final: bool) -> Cut:
+        frames, at = [], 0
+        while at < len(data) and (frame := frame_at(data, at, final)) is not None:
+            frames.append(frame)
+            at = frame.end
+        return Cut(at, frames or None)
+
+    return pieces(path, start, cut, want, longer=longer, borders=borders)
+
+
+def frame_at(data: bytearray, start: int, final: bool) -> Frame | None:
+    """Return the record that begins at ``start``, behind line ends; None if its end is not in ``data``. final: the file ends with ``data``."""
+    at = line_ends(data, start)
+    if len(data) - at < web.HEAD_BYTES and not final and web.BLANK_LINE.search(data, at) is None:
+        return None
+    if at == len(data):
+        return Frame(start, at, at, {}, [])  # line ends behind the last record
+    if not data.startswith(MAGIC, at):
+        return damaged(data, at, at, final, {}, "expected a record, which begins with WARC/")
+    blank = web.BLANK_LINE.search(data, at, at + web.HEAD_BYTES)
+    if blank is None:
+        return damaged(data, at, at + len(MAGIC), final, {}, "the header of this record has no end")
+    block, raw = blank.end(), bytes(data[at : blank.end()])
+    head = web.fields(raw)
+    length = size_of(head)
+    if length is None:
+        return damaged(data, at, block, final, head, "the header of this record has no Content-Length")
+    end = block + length
+    if end > len(data) and not final:
+        return None
+    after = line_ends(data, min(end, len(data)))
+    if after == len(data) and not final:
+        return None
+    if end <= len(data) and (after == len(data) or data.startswith(MAGIC, after)):
+        return Frame(at, block, after, head, LINKS.findall(raw))
+    if len(data) - after < len(MAGIC) and not final:
+        return None
+    short = NEXT.search(data, block) is None and end > len(data)
+    reason = f"this record ends after {len(data) - block:,} bytes of content" if short else ASTRAY
+    return damaged(data, at, block, final, head, f"{reason}; its Content-Length is {length:,}")
+
+
+def line_ends(data: bytearray, at: int) -> int:
+    """Return the place behind the line ends at ``at``."""
+    found = LINE_ENDS.match(data, at)
+    return found.end() if found else at
+
+
+def size_of(head: dict[bytes, bytes]) -> int | None:
+    """Return the Content-Length, or None."""
+    given = head.get(b"content-length", b"")
+    return int(given) if given.isdigit() and len(given) < 19 else None
+
+
+def damaged(data: bytearray, at: int, search: int, final: bool, head: dict[bytes, bytes], reason: str) -> Frame | None:
+    """Return the frame of a damaged record, which ends where the next one begins; None if that is not in ``data``."""
+    found = NEXT.search(data, search)
+    if found is None and not final:
+        return None
+    end = len(data) if found is None else data.index(MAGIC, found.start())
+    return Frame(at, at, end, head, [], reason)
+
+
+def longer(stream: io.RawIOBase, data: bytearray) -> Passed:
+    """Skip a record that begins with ``data``: to its end, or to the next record if its length is unknown."""
+    at = line_ends(data, 0)
+    blank = web.BLANK_LINE.search(data, at, at + web.HEAD_BYTES) if data.startswith(MAGIC, at) else None
+    raw = bytes(data[at : blank.end()]) if blank else b""
+    head = web.fields(raw)
+    length = size_of(head)
+    if blank is not None and length is not None and blank.end() + length > len(data):
+        size, left = len(data), blank.end() + length + TRAILER - len(data)
+        while left > 0 and (block := stream.read(min(left, BLOCK_BYTES))):
+            size, left = size + len(block), left - len(block)
+        fault = f"the file ends {left - TRAILER:,} bytes before the end of this record, whose Content-Length is {length:,}" if left > TRAILER else ""
+        frame = Frame(at, blank.end(), size, head, LINKS.findall(raw), fault, bytes(data[blank.end() : blank.end() + web.HEAD_BYTES]))
+        return Passed(size, memoryview(b""), left > 0, [frame])
+    size, tail = len(data) - NEXT_BYTES, bytes(data[-NEXT_BYTES:])
+    while True:
+        block = stream.read(BLOCK_BYTES) or b""
+        both = tail + block
+        if (found := NEXT.search(both)) or not block:
+            end = both.index(MAGIC, found.start()) if found else len(both)
+            frame = Frame(at, at, size + end, head, [], ASTRAY, b"")
+            return Passed(size + end, memoryview(both[end:]), not block, [frame])
+        size, tail = size + len(both) - NEXT_BYTES, both[-NEXT_BYTES:]
+
+
+def parse(chunk: Chunk, want: Want, where: str) -> Records:
+    """Return the rows of a chunk, or of a table without rows, by which `io.presence` tries out a field."""
+    if isinstance(chunk.data, pa.Table):
+        return columns.parse(chunk, want, where)
+    frames: list[Frame] = chunk.state.more
+    begin = np.array([frame.begin for frame in frames], np.int64)
+    names = {top(name, SCHEMA.names) for name in columns.wanted(want, SCHEMA, where)}
+    rejected = [Rejected(row, f"{place(frame, chunk)}: {frame.fault}", raw(chunk, frame)) for row, frame in enumerate(frames) if frame.fault]
+    values: dict[str, list[Any]] = {name: [] for name in SCHEMA.names if name in names}
+    for row, frame in enumerate(frames):
+        try:
+            here = {} if frame.fault else values_of(frame, chunk.data, want, "text" in names)
+        except web.UnreadableError as error:
+            here = {}
+            rejected.append(Rejected(row, f"{place(frame, chunk)}: {error}", raw(chunk, frame)))
+        for name, column in values.items():
+            column.append(here.get(name))
+    table = pa.table({name: pa.array(column, SCHEMA.field(name).type) for name, column in values.items()})
+    records = columns.parse(Chunk(table, 0, 0, tuple(SCHEMA.names)), want, where, lambda row: place(frames[row], chunk))
+    return taken(records, chunk.start + begin, np.array([frame.end for frame in frames], np.int64) - begin, rejected)
+
+
+def taken(records: Records, start: np.ndarray, length: np.ndarray, rejected: list[Rejected]) -> Records:
+    """Return the records at these places, with further rejected rows."""
+    records.start, records.length = start, length
+    if rejected:
+        records.kind[[entry.row for entry in rejected]] = REJECTED
+        records.rejected = sorted({entry.row: entry for entry in (*records.rejected, *rejected)}.values())
+    return records
+
+
+def place(frame: Frame, chunk: Chunk) -> str:
+    """Return the place of a record for messages: its id, and its first byte in the decompressed archive."""
+    identity = frame.head.get(b"warc-record-id", b"").decode("utf-8", "replace")
+    return f"record {identity}{' ' * bool(identity)}at byte {chunk.start + frame.begin:,}"
+
+
+def raw(chunk: Chunk, frame: Frame) -> bytes:
+    """Return the bytes of a record; none of one that was too long to hold."""
+    return chunk.data[frame.begin : frame.end].tobytes() if frame.begun is None else b""
+
+
+def values_of(frame: Frame, data: np.ndarray, want: Want, wanted: bool) -> dict[str, Any]:
+    """Return the fields of a record; the text only if it is ``wanted``. Raises UnreadableError."""
+    head = frame.head
+    length = size_of(head) or 0
+    block = data[frame.block : frame.block + length].tobytes() if frame.begun is None else frame.begun
+    kind, charset = web.media(head.get(b"content-type", b""))
+    if kind == "application/http":
+        content = web.of_http(block)
+    else:
+        content = web.Content(kind, charset, (), None, block)
+    text = None
+    if wanted:
+        if frame.begun is not None and web.is_text(content):
+            raise web.UnreadableError(TOO_LONG)
+        if b"warc-segment-number" in head:
+            raise web.UnreadableError("it is a segment of a record that is divided; join its segments first")
+        if frame.begun is None:
+            text = web.text(content, want.html, want.most, cut=b"warc-truncated" in head)
+            if text is not None and len(text) > want.most:
+                raise web.UnreadableError(TOO_LONG)
+    return {
+        "text": text,
+        "uri": named(head, b"warc-target-uri"),
+        "date": moment(head.get(b"warc-date", b"")),
+        "id": named(head, b"warc-record-id"),
+        "type": named(head, b"warc-type"),
+        "content_type": content.type or None,
+        "status": content.status,
+    }
+
+
+def named(head: dict[bytes, bytes], name: bytes) -> str | None:
+    """Return the value of a field of the header as text."""
+    return head[name].decode("utf-8", "replace") if name in head else None
+
+
+def moment(value: bytes) -> datetime | None:
+    """Return a date of WARC, which may omit its last parts; None for others."""
+    text = value.decode("latin-1").strip()
+    text += "-01-01"[len(text) - 4 :] if len(text) in (4, 7) else ""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def write(
+    source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+) -> int:
+    """Write the kept records byte for byte, with the records that belong to them or to none. ``add``: fields of their headers to add."""
+    borders: Borders = {}
+    there = length > 0  # the unreadable rest of a source has no bytes
+    keep, start, length = keep[there], start[there], length[there]
+    begin, end = chosen(source, keep, start, length, borders)
+    kind, kept = kind_of(source), int(np.count_nonzero(keep))
+    if add is None and kind != "gz":
+        copy_rows(source, target, begin, end, each=each)
+        return kept
+    if add is None:
+        write_members(source, target, begin, end, borders)
+        return kept
+    records = annotated(rows(source, begin, end), np.isin(begin, start[keep]), add)
+    save(target, map(member, records) if kind == "gz" else records, "" if kind == "gz" else kind, each)
+    return kept
+
+
+def chosen(source: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, borders: Borders) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each record to write begins and ends, int64[n] each; fills ``borders`` as `open_read`. Raises DataError if the source changed."""
+    fate: dict[bytes, bool] = {}  # id of a row, or of a record that a row names -> whether the row is kept
+    others: list[tuple[int, int, list[bytes]]] = []
+    number = 0
+    try:
+        for begin, end, frame in frames_of(source, borders):
+            own = [identity] if (identity := frame.head.get(b"warc-record-id")) else []
+            if not frame.is_row:
+                others.append((begin, end, [*own, *frame.links]))
+            elif number == len(start):  # behind --limit
+                last = int(start[-1]) if number else 0
+                others = [other for other in others if other[0] < last or any(link in fate for link in other[2])]
+                break
+            elif start[number] != begin or length[number] != end - begin:
+                raise changed(source)
+            else:
+                fate |= {link: bool(keep[number]) for link in frame.links if link not in fate}
+                fate |= dict.fromkeys(own, bool(keep[number]))
+                number += 1
+    except DataError:
+        if keep[number:].any():  # else the damage was skipped
+            raise
+    if keep[number:].any():
+        raise changed(source)
+    spans = [(begin, end) for begin, end, links in others if next((fate[link] for link in links if link in fate), True)]
+    spans += zip(start[keep].tolist(), (start + length)[keep].tolist(), strict=True)
+    both = np.array(sorted(spans), np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
+
+
+def frames_of(source: Path, borders: Borders) -> Iterator[tuple[int, int, Frame]]:
+    """Yield (begin, end, frame) of all records."""
+    for chunk in framed(source, 0, Want(most=CHUNK_BYTES), borders):
+        for frame in chunk.state.more:
+            if frame.head or frame.fault:
+                yield chunk.start + frame.begin, chunk.start + frame.end, frame
+
+
+def write_members(source: Path, target: Path, begin: np.ndarray, end: np.ndarray, borders: Borders) -> None:
+    """Write records of a gzip archive: the members that hold exactly a record, unchanged; other records as members of their own."""
+    whole = [first in borders and last in borders for first, last in zip(begin.tolist(), end.tolist(), strict=True)]
+    others = rows(source, begin[~np.array(whole, bool)], end[~np.array(whole, bool)])
+    with storage.raw(source) as file, open(target, "wb") as out:
+        for first, last, alone in zip(begin.tolist(), end.tolist(), whole, strict=True):
+            if alone:
+                file.seek(borders[first])
+                out.write(file.read(borders[last] - borders[first]))
+            else:
+                out.write(member(next(others)))
+
+
+def member(record: bytes) -> bytes:
+    """Return a record as a gzip member, without a time, so that equal records give equal bytes."""
+    encoder = zlib.compressobj(6, zlib.DEFLATED, 31)
+    return encoder.compress(record) + encoder.flush()
+
+
+def annotated(records: Iterable[bytes], kept: np.ndarray, add: pa.Table) -> Iterator[bytes]:
+    """Yield the records; those where ``kept`` is true with the next row of ``add`` as fields of the header. A field without a value is left out."""
+    extra = iter(add.to_pylist())
+    for record, is_kept in zip(records, kept.tolist(), strict=True):
+        if is_kept:
+            lines = (f"\r\n{name}: {' '.join(str(value).split())}" for name, value in next(extra).items() if value is not None)
+            at = web.BLANK_LINE.search(record).start()  # type: ignore[union-attr]
+            record = record[:at] + "".join(lines).encode() + record[at:]
+        yield record
