@@ -15,9 +15,11 @@ from likewise.messages import option
 #: Steps that replace values by the word 0; ALL_MASKS names all of them. A step that begins with PATTERN, a regular expression, comes before them.
 MASKS = ("uuid", "ip", "dates", "hex", "numbers")
 ALL_MASKS, PATTERN = "masks", "re:"
+#: The step that comes first of all: it leaves out the comments at the beginning.
+HEADER = "header"
 #: Normalization steps in the order in which they are applied, whatever the order of their names. Masks are applied together.
-STEPS = (*MASKS, "nfc", "nfkc", "lower", "fold", "accents", "marks", "invisible", "punct", "digits", "space")
-NAMES = f"{', '.join(STEPS)}, {ALL_MASKS} (the first {len(MASKS)}), {PATTERN}REGEX"
+STEPS = (HEADER, *MASKS, "nfc", "nfkc", "lower", "fold", "accents", "marks", "invisible", "punct", "digits", "space")
+NAMES = f"{', '.join(STEPS)}, {ALL_MASKS} ({MASKS[0]} to {MASKS[-1]}), {PATTERN}REGEX"
 
 #: unit -> (default k, default steps).
 UNITS: dict[str, tuple[int, tuple[str, ...]]] = {
@@ -253,7 +255,9 @@ def steps(names: str | Sequence[str]) -> tuple[str, ...]:
             raise UsageError(f"{option('normalize', names)}: {pair[1]} includes {pair[0]}; name only one of them")
     if ALL_MASKS in wanted:
         wanted += MASKS
-    return (*dict.fromkeys(patterns), *(name for name in STEPS if name in wanted))
+    known = [name for name in STEPS if name in wanted]
+    begin = int(HEADER in known)
+    return (*known[:begin], *dict.fromkeys(patterns), *known[begin:])
 
 
 def checked(expression: str) -> str:

@@ -212,7 +212,7 @@ def test_patterns_in_time_proportional_to_the_text():
         ("lower,re:a*", "matches the empty text"),
         ("re:", "matches the empty text"),
         ("re:\ud800", "no regular expression"),
-        ("guid", "unknown step 'guid'; choose from uuid, ip, dates, hex, numbers, nfc, .*masks .*re:REGEX; or none"),
+        ("guid", "unknown step 'guid'; choose from header, uuid, ip, dates, hex, numbers, nfc, .*masks .*re:REGEX; or none"),
         (["lower", 5], "a list of such strings"),
         ([], "no step is named"),
         ("", "no step|empty string"),

@@ -11,7 +11,7 @@ from likewise.items import normalize as module
 from likewise.items import scripts, tables, unicode
 from likewise.items.normalize import normalize
 from likewise.items.unicode_data import CATEGORIES, UNICODE_VERSION
-from likewise.methods import MASKS, STEPS
+from likewise.methods import HEADER, MASKS, STEPS
 
 #: step, before, after: each can be checked by eye.
 WORKED = [
@@ -40,7 +40,7 @@ def test_each_step_of_normalization_by_hand(step, before, after):
 
 def test_steps_have_a_fixed_order():
     assert normalize("1\u200b2 ,3", ("space", "digits", "punct", "invisible")) == "0 0"
-    assert {*module.CHANGES, *MASKS} == {*STEPS}
+    assert {*module.CHANGES, *MASKS, HEADER} == {*STEPS}
 
 
 def test_space_within_lines():

@@ -94,7 +94,7 @@ def units(folder: Path) -> None:
     """Documents by each unit."""
     for unit in UNITS:
         lw.pairs(TEXTS, by=unit, threshold=0.5)
-    lw.similarity(TEXTS[0], TEXTS[2], normalize="masks,nfkc,fold,accents,marks,invisible,punct,digits,space")
+    lw.similarity(TEXTS[0], TEXTS[2], normalize="header,masks,nfkc,fold,accents,marks,invisible,punct,digits,space")
 
 
 def ways(folder: Path) -> None:

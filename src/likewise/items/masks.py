@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from likewise.items import tables, unicode
 from likewise.items.automata import automaton
+from likewise.items.expressions import replaced
 from likewise.kernels import tokens
 from likewise.kernels.masks import WORD, mask
-from likewise.methods import MASKS, PATTERN
+from likewise.methods import HEADER, MASKS, PATTERN
 
 #: A number with leading zero or without, up to the given one.
 MONTH, DAY, TWO = "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][0-9]|3[01])", "(0[1-9]|[12][0-9]|3[01])"
@@ -88,20 +89,27 @@ PATTERNS = {
 }
 
 
-def parts(steps: Iterable[str]) -> tuple[list[str], tuple[str, ...], tuple[str, ...]]:
-    """The patterns, the masks, and the other steps among these."""
+class Parts(NamedTuple):
+    """The steps in groups, which are applied in this order."""
+
+    header: bool
+    patterns: list[str]
+    masks: tuple[str, ...]
+    changes: tuple[str, ...]  # of characters
+
+    @property
+    def edited(self) -> bool:
+        """True if regular expressions are applied."""
+        return self.header or bool(self.patterns)
+
+
+def parts(steps: Iterable[str]) -> Parts:
+    """Steps in groups."""
     given = tuple(steps)
     patterns = [step.removeprefix(PATTERN) for step in given if step.startswith(PATTERN)]
     masks = tuple(step for step in MASKS if step in given)
-    return patterns, masks, tuple(step for step in given if step not in MASKS and not step.startswith(PATTERN))
-
-
-def without_matches(texts: pa.LargeBinaryArray, patterns: Iterable[str]) -> pa.LargeBinaryArray:
-    """Texts, UTF-8, with 0 in place of each match of each pattern, one pattern after the other, by RE2."""
-    found = texts.view(pa.large_string())
-    for pattern in patterns:
-        found = pc.replace_substring_regex(found, pattern=pattern, replacement="0")
-    return found.view(pa.large_binary())
+    changes = tuple(step for step in given if step not in (*MASKS, HEADER) and not step.startswith(PATTERN))
+    return Parts(HEADER in given, patterns, masks, changes)
 
 
 @lru_cache(maxsize=16)
@@ -119,18 +127,18 @@ def automaton_of(masks: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def masked(text: str, steps: Iterable[str]) -> str:
-    """A text after the masks and patterns among these steps.
+    """A text after the steps before those that change characters.
 
     >>> masked("2024-05-01 10.0.0.1: 3.5GB in 20ms, job-7", ("dates", "ip", "numbers"))
     '0 0: 0 in 0, job-0'
     """
-    patterns, masks, _ = parts(steps)
+    of = parts(steps)
     raw = text.encode("utf-8", "surrogatepass")
-    if patterns:
-        raw = without_matches(pa.array([raw], pa.large_binary()), patterns)[0].as_py()
-    if masks:
+    if of.edited:
+        raw = replaced(pa.array([raw], pa.large_binary()), of.patterns, header=of.header)[0].as_py()
+    if of.masks:
         data = np.frombuffer(raw, np.uint8)
         out = np.empty_like(data)
-        _, length = mask(data, np.zeros(1, np.int64), np.array([len(raw)]), *automaton_of(masks), out)
+        _, length = mask(data, np.zeros(1, np.int64), np.array([len(raw)]), *automaton_of(of.masks), out)
         raw = out[: length[0]].tobytes()
     return raw.decode("utf-8", "surrogatepass")

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.items import masks, tables, unicode
+from likewise.items.expressions import replaced
 from likewise.items.normalize import normalize
 from likewise.kernels import text
 from likewise.kernels.masks import mask
@@ -33,17 +34,17 @@ class Scratch(threading.local):
 
 def normalizer(steps: tuple[str, ...], *, in_lines: bool = False) -> Callable[[pa.LargeBinaryArray, np.ndarray], Normalized]:
     """A function (texts in UTF-8, bool[n]: which to read) -> Normalized; skipped texts are empty. Threads may share it."""
-    patterns, values, changes = masks.parts(steps)
-    automaton = masks.automaton_of(values) if values else None
-    table, manner = tables.normalization(changes, in_lines)
+    of = masks.parts(steps)
+    automaton = masks.automaton_of(of.masks) if of.masks else None
+    table, manner = tables.normalization(of.changes, in_lines)
     ranks = unicode.values("combining")
     scratch = Scratch()
 
     def normalized(texts: pa.LargeBinaryArray, live: np.ndarray) -> Normalized:
         data, start, length = buffers(texts, live)
-        read = text.count_codes(data, start, length) if patterns or automaton else None
-        if patterns:
-            data, start, length = buffers(masks.without_matches(texts, patterns), live)
+        read = text.count_codes(data, start, length) if of.edited or automaton else None
+        if of.edited:
+            data, start, length = buffers(replaced(texts, of.patterns, header=of.header), live)
         if automaton:
             if len(scratch.masked) < (total := int(length.sum())):
                 scratch.masked = np.empty(total * 3 // 2, np.uint8)
@@ -54,7 +55,7 @@ def normalizer(steps: tuple[str, ...], *, in_lines: bool = False) -> Callable[[p
         scratch.text = out
         if hard.any():
             given = [data[at : at + size].tobytes() for at, size in zip(start[hard].tolist(), length[hard].tolist(), strict=True)]
-            out = by_hand(given, np.flatnonzero(hard), changes, in_lines, Normalized(out, begin, size, chars))
+            out = by_hand(given, np.flatnonzero(hard), of.changes, in_lines, Normalized(out, begin, size, chars))
         return Normalized(out, begin, size, chars if read is None else read)
 
     return normalized

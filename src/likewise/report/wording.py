@@ -23,6 +23,7 @@ UNITS = {
 }
 #: Effect of each normalization step.
 STEPS = {
+    "header": "comments at the beginning left out",
     "uuid": "UUIDs replaced by 0",
     "ip": "IP addresses replaced by 0",
     "dates": "dates and times replaced by 0",
