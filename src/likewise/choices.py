@@ -27,6 +27,8 @@ Copies = Literal["none", "empty"]
 Output = Literal["copy", "ids", "mask", "annotate"]
 CsvFormulas = Literal["escape", "raw"]
 Html = Literal["text", "main", "raw"]
+Hash = Literal["phash", "dhash", "ahash"]
+HashBits = Literal[64, 256]
 CHOICES: dict[str, tuple[str, ...]] = {
     name: get_args(one)
     for name, one in (
@@ -38,6 +40,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
         ("on_error", OnError),
         ("csv_formulas", CsvFormulas),
         ("html", Html),
+        ("kind", Hash),
     )
 }
 
@@ -56,7 +59,7 @@ TAKES = {
     "neighbors": f"query k {SIMILARITY} {READING} {MACHINE}",
     "plan": f"by {LIMIT} normalize field records html {LAYOUT} preset family dimension items seed",
     "audit": f"sample {SEARCH}",
-    "features": f"vectors most every by normalize {READING} threads work",
+    "features": f"vectors most every kind bits by normalize {READING} threads work",
 }
 
 

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+import likewise as lw
 from likewise.cli.main import main
 from likewise.errors import DataError, MissingPartError, UsageError
 from likewise.io.formats import lines
@@ -190,6 +191,10 @@ def test_a_missing_part_is_named(photos, tmp_path, monkeypatch):
         (["notes.txt"], {}, "not the extension of an image or a video"),
         (["a.jpg"], {"most": 0}, "most=0"),
         (["a.jpg"], {"every": 0.0}, "every=0"),
+        (["a.jpg"], {"kind": "sift"}, "kind='sift': give phash, dhash, ahash"),
+        (["a.jpg"], {"kind": "phash", "bits": 128}, "bits=128: give 64 or 256"),
+        (["a.jpg"], {"bits": 64}, "add kind='phash'"),
+        (["a.jpg"], {"kind": "phash", "most": 9}, "leave one out"),
         (["a.jpg", "film.mp4"], {}, "is an image and .* a video"),
     ],
 )
@@ -197,6 +202,35 @@ def test_what_cannot_be_meant_is_refused(photos, tmp_path, names, choices, said)
     (photos / "film.mp4").write_bytes(b"")
     with pytest.raises(UsageError, match=said):
         made(tmp_path, *(photos / name for name in names), **choices)
+
+
+def test_a_perceptual_hash_is_a_code_of_an_image(photos, tmp_path):
+    table = made(tmp_path, photos, kind="ahash", bits=64)
+    assert table.schema.field("code").type == pa.binary(8)
+    assert table["id"].to_pylist() == ["a.jpg", "b.png", "more/c.png", "plain.png"]
+    jpeg, png, other, plain = (np.unpackbits(np.frombuffer(code, np.uint8), bitorder="little") for code in table["code"].to_pylist())
+    gray = cv2.cvtColor(texture(1), cv2.COLOR_BGR2GRAY).astype(float)
+    parts = gray.reshape(8, 30, 8, 40).mean(axis=(1, 3))
+    clear = np.abs(parts - parts.mean()).ravel() > 2  # not decided by rounding
+    assert (png == (parts > parts.mean()).ravel())[clear].all()
+    assert (jpeg != png).sum() <= 2
+    assert (other != png).sum() > 10
+    assert not plain.any()
+    pairs = lw.pairs(tmp_path / "made.parquet", by="hamming", within=2)
+    assert [(pair["id_a"], pair["id_b"]) for pair in pairs] == [("a.jpg", "b.png")]
+
+
+@pytest.mark.parametrize("kind", ["phash", "dhash", "ahash"])
+@pytest.mark.parametrize("bits", [64, 256])
+def test_kinds_and_lengths_of_hashes(photos, tmp_path, kind, bits):
+    table = made(tmp_path, photos, kind=kind, bits=bits)
+    assert table.schema.field("code").type == pa.binary(bits // 8)
+    assert table["code"].to_pylist() == [images.hash_of(photos / name, kind, bits).tobytes() for name in table["id"].to_pylist()]
+
+
+def test_the_command_names_codes(photos, tmp_path, capsys):
+    assert run("features", photos, "--kind", "dhash", "--bits", "256", "-o", tmp_path / "codes.parquet") == 0
+    assert "wrote 4 codes of 256 bits to" in capsys.readouterr().err
 
 
 # Videos
@@ -207,6 +241,22 @@ def film(path, frames, rate=20):
     for color in frames:
         writer.write(np.full((48, 64, 3), color, np.uint8))
     writer.release()
+
+
+def test_hashes_of_key_frames(tmp_path):
+    writer = cv2.VideoWriter(str(tmp_path / "film.avi"), cv2.VideoWriter_fourcc(*"MJPG"), 10, (320, 240))
+    for seed in (1,) * 10 + (2,) * 10:
+        writer.write(texture(seed))
+    writer.release()
+    [rows] = made(tmp_path, tmp_path / "film.avi", every=0.5, kind="phash")["features"].to_pylist()
+    found = np.array(rows)
+    assert found.shape == (4, 64)
+    assert set(found.ravel()) == {-1, 1}
+    assert (found[0] == found[1]).all()
+    for row, seed in ((0, 1), (2, 2)):
+        cv2.imwrite(str(tmp_path / "frame.png"), texture(seed))
+        still = np.unpackbits(images.hash_of(tmp_path / "frame.png", "phash", 64), bitorder="little")
+        assert ((found[row] > 0) != still).sum() <= 4
 
 
 def test_key_frames_of_a_video(tmp_path):

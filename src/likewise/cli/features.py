@@ -21,7 +21,11 @@ from likewise.messages import option
 @verb(
     "features",
     "INPUT... -o FILE",
-    examples=("features photos/ -o photos.parquet", "features texts.jsonl --vectors glove.txt -o texts.parquet"),
+    examples=(
+        "features photos/ -o photos.parquet",
+        "features photos/ --kind phash -o codes.parquet",
+        "features texts.jsonl --vectors glove.txt -o texts.parquet",
+    ),
     flags=f"{TAKES['features']} out overwrite config json quiet verbose color progress",
     arguments=[inputs()],
     notes=INPUTS,
@@ -77,6 +81,8 @@ def command(
     lost = f"; {counted(len(made.rejected), 'input')} could not be read, see {listed}" if made.rejected else ""
     known = f"; {made.unknown:,} tokens have no vector" if made.unknown else ""
     written = f"wrote {counted(made.features, 'feature')} of {counted(made.items, 'item')} to {out}, dimension {made.dimension}"
+    if made.coded:
+        written = f"wrote {counted(made.items, 'code')} of {made.dimension} bits to {out}"
     screen.say(f"{written}; {progress.time_in_all}{known}{lost}")
     progress.steps()
 

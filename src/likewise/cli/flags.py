@@ -130,6 +130,14 @@ FLAGS: dict[str, Flag] = {
     ),
     "most": Flag(INPUT, "--most", "Maximum number of features per image; the strongest are kept.", "N", "500", {"type": int}, brief=""),
     "every": Flag(INPUT, "--every", "Seconds between the key frames of a video.", "SECONDS", "0.5", {"type": float}, brief=""),
+    "kind": Flag(
+        INPUT,
+        "--kind",
+        "Perceptual hash in place of local features of images and colors of videos: by frequencies (phash), differences or averages.",
+        shown="none",
+        brief="",
+    ),
+    "bits": Flag(INPUT, "--bits", "Number of bits of a perceptual hash: 64 or 256.", "N", "64", {"type": int}, brief=""),
     "against": Flag(
         INPUT,
         "--against",

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from likewise.choices import Html, OnError, given
+from likewise.choices import Hash, HashBits, Html, OnError, given
 from likewise.engines.threads import Threads
 from likewise.errors import DataError, UsageError, has_gone
 from likewise.io import disk, rejects
@@ -24,9 +24,11 @@ from likewise.io.chunks import chunks, failed, parsed
 from likewise.io.collection import explained, first_rows, place
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable, resolve
-from likewise.io.media import files, images, videos
+from likewise.io.media import files, images, opencv, videos
 from likewise.io.media.tokens import TokenVectors, load
 from likewise.io.placing import new_file
+from likewise.items import pictures
+from likewise.items.perceptual import HASHES, SIZES
 from likewise.job import Job
 from likewise.messages import in_document, option
 from likewise.methods import Text
@@ -42,7 +44,8 @@ ITEMS_AT_ONCE, FEATURES, SECONDS = 256, 500, 0.5
 #: Advice about inputs that cannot be read.
 LISTED = f"{option('on_error', 'skip')} lists such {{}} in FILE.rejected.jsonl beside {option('out', placeholder='FILE')} and continues"
 
-Vectors = NDArray[np.float32]
+#: The features of an item, float32[m, dimension], or its code, uint8[dimension / 8].
+Vectors = NDArray[Any]
 
 
 @dataclass
@@ -60,8 +63,9 @@ class Extraction:
 
     batches: Callable[[Extraction], Iterator[Batch]]
     kind: str  # "images", "videos" or "texts"
-    dimension: int  # numbers of a feature
+    dimension: int  # numbers of a feature, or bits of a code
     note: str | None = None  # note about the ids for the file's metadata
+    coded: bool = False  # an item has a code instead of features
     items: int = 0
     features: int = 0
     empty: int = 0  # items without any feature
@@ -76,7 +80,7 @@ class Extraction:
         return counts | ({"tokens_without_vector": self.unknown} if self.kind == "texts" else {})
 
     def write(self, path: Path, *, overwrite: bool = False) -> None:
-        """Write a Parquet file with the columns id and features, list<fixed_size_list<float32, d>>, in the order of the inputs.
+        """Write a Parquet file with the columns id and features, list<fixed_size_list<float32, d>>, or id and code, in the order of the inputs.
 
         If some items have no id, also source and position. Raises DataError if no item could be read.
         """
@@ -96,12 +100,9 @@ class Extraction:
     def table(self, batch: Batch) -> pa.Table:
         """Return a batch as a table, and count its items."""
         sizes = [len(vectors) for vectors in batch.sets]
-        flat = np.concatenate([np.empty((0, self.dimension), np.float32), *batch.sets])
         self.items += len(sizes)
-        self.features += len(flat)
+        self.features += len(sizes) if self.coded else sum(sizes)
         self.empty += sizes.count(0)
-        rows = pa.FixedSizeListArray.from_arrays(pa.array(flat.reshape(-1)), self.dimension)
-        lists = pa.ListArray.from_arrays(pa.array(np.cumsum([0, *sizes]), pa.int32()), rows)
         metadata = {"likewise.features": self.kind} | ({"likewise.ids": self.note} if self.note else {})
         columns = {"id": batch.ids}
         if batch.places is not None:
@@ -109,7 +110,13 @@ class Extraction:
                 "source": pa.array([source for source, _ in batch.places], pa.string()),
                 "position": pa.array([position for _, position in batch.places], pa.int64()),
             }
-        return pa.table({**columns, "features": lists}).replace_schema_metadata(metadata)
+        if self.coded:
+            columns["code"] = pa.array([code.tobytes() for code in batch.sets], pa.binary(self.dimension // 8))
+        else:
+            flat = np.concatenate([np.empty((0, self.dimension), np.float32), *batch.sets])
+            rows = pa.FixedSizeListArray.from_arrays(pa.array(flat.reshape(-1)), self.dimension)
+            columns["features"] = pa.ListArray.from_arrays(pa.array(np.cumsum([0, *sizes]), pa.int32()), rows)
+        return pa.table(columns).replace_schema_metadata(metadata)
 
     def write_rejected(self, path: Path, *, overwrite: bool = False) -> Path:
         """Write the list of rejected inputs and return its path.
@@ -138,6 +145,8 @@ def extract(
     vectors: Path | None = None,
     most: int | None = None,
     every: float | None = None,
+    kind: Hash | None = None,
+    bits: HashBits | None = None,
     work: Path | None = None,
     progress: Progress | None = None,
     by: str | Text | None = None,
@@ -152,26 +161,28 @@ def extract(
     threads: int | None = None,
     **unknown: Never,
 ) -> Extraction:
-    """Prepare the extraction of local features of images, colors of key frames of videos, or, with ``vectors``, vectors of the tokens of texts.
+    """Prepare the extraction of local features or hashes of images, colors or hashes of key frames of videos, or vectors of the tokens of texts.
 
     vectors: a file of token vectors, as read by `io.media.tokens.load`. most: maximum number of features per image, strongest first.
-    every: seconds between key frames. work: folder for standard input. ``by`` and ``normalize`` determine the tokens; ``field``, ``records``,
-    ``html``, ``id``, ``on_error``, ``max_record``, ``limit`` and ``threads`` are those of `dedup`. Raises UsageError, DataError, MissingPartError.
+    every: seconds between key frames. kind: the perceptual hash. bits: its length. work: folder for standard input. ``by`` and ``normalize`` set
+    the tokens; ``field``, ``records``, ``html``, ``id``, ``on_error``, ``max_record``, ``limit`` and ``threads`` are those of `dedup`. Raises
+    UsageError, DataError, MissingPartError.
     """
-    options = options_of(limited=False, **({"by": "words:1"} | given("features", locals(), own="vectors most every work")))
+    options = options_of(limited=False, **({"by": "words:1"} | given("features", locals(), own="vectors most every kind bits work")))
     progress = progress or Progress()
     if vectors is None:
-        return of_files(inputs, options, most, every, progress)
-    if most is not None or every is not None:
-        raise UsageError(
-            f"{option('most' if most is not None else 'every')} applies to images and videos, but with {option('vectors')} the inputs are texts"
-        )
+        return of_files(inputs, options, most, every, kind, bits, progress)
+    if of_media := [name for name, value in {"most": most, "every": every, "kind": kind, "bits": bits}.items() if value is not None]:
+        raise UsageError(f"{option(of_media[0])} applies to images and videos, but with {option('vectors')} the inputs are texts")
     return of_texts(inputs, options, load(vectors), work, progress)
 
 
-def of_files(inputs: Sequence[Path], options: Options, most: int | None, every: float | None, progress: Progress) -> Extraction:
-    """Prepare the extraction of images or videos. Raises UsageError for invalid options, MissingPartError without OpenCV."""
-    most, every = FEATURES if most is None else most, SECONDS if every is None else every
+def of_files(
+    inputs: Sequence[Path], options: Options, most: int | None, every: float | None, kind: str | None, bits: int | None, progress: Progress
+) -> Extraction:
+    """Prepare the extraction of images or videos. Raises UsageError for invalid options, MissingPartError without Pillow or OpenCV."""
+    check_hash(kind, bits, most)
+    most, every, bits = FEATURES if most is None else most, SECONDS if every is None else every, bits or SIZES[0]
     if most < 1:
         raise UsageError(f"{option('most', most)}: give a whole number of 1 or more")
     if not 0 < every < float("inf"):
@@ -183,12 +194,29 @@ def of_files(inputs: Sequence[Path], options: Options, most: int | None, every: 
     made: Callable[[Path], Vectors]
     if media.kind == "images":
         made, dimension = partial(images.features_of, most=most), images.DIMENSION
+        if kind:
+            made, dimension = partial(images.hash_of, name=kind, bits=bits), bits
+        pictures.library()  # raises, if it is missing, before any file is read
     else:
         made, dimension = partial(videos.features_of, every=every), videos.DIMENSION
-    from likewise.io.media.opencv import library
+        if kind:
+            made, dimension = partial(videos.hashes_of, every=every, name=kind, bits=bits), bits
+    if kind is None or media.kind == "videos":
+        opencv.library()
+    batches = partial(of_each_file, media.files[: options.limit], made, options, progress)
+    return Extraction(batches, media.kind, dimension, coded=kind is not None and media.kind == "images")
 
-    library()  # raises, if it is missing, before any file is read
-    return Extraction(partial(of_each_file, media.files[: options.limit], made, options, progress), media.kind, dimension)
+
+def check_hash(kind: str | None, bits: int | None, most: int | None) -> None:
+    """Raises UsageError for an unknown kind or number of bits, and for options that do not go together."""
+    if kind is not None and kind not in HASHES:
+        raise UsageError(f"{option('kind', kind)}: give {', '.join(HASHES)}")
+    if bits is not None and bits not in SIZES:
+        raise UsageError(f"{option('bits', bits)}: give {' or '.join(map(str, SIZES))}")
+    if bits is not None and kind is None:
+        raise UsageError(f"{option('bits')} applies to perceptual hashes; add {option('kind', 'phash')}")
+    if most is not None and kind is not None:
+        raise UsageError(f"{option('most')} applies to local features, but {option('kind', kind)} is a hash of the whole image; leave one out")
 
 
 def of_each_file(

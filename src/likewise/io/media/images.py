@@ -1,4 +1,4 @@
-"""Local features of an image: SIFT (Lowe 2004) as RootSIFT (Arandjelović and Zisserman 2012)."""
+"""Local features of an image, SIFT (Lowe 2004) as RootSIFT (Arandjelović and Zisserman 2012), and its perceptual hashes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from likewise.errors import DataError
 from likewise.io.formats import FORMATS
 from likewise.io.media.opencv import library
 from likewise.items import pictures
+from likewise.items.perceptual import HASHES, small_gray
 
 SUFFIXES = frozenset(f".{extension}" for extension in FORMATS["images"][0])
 DIMENSION = 128
@@ -24,17 +25,30 @@ def features_of(path: Path, most: int) -> NDArray[np.float32]:
     return described(decoded(path), most)
 
 
+def hash_of(path: Path, name: str, bits: int) -> NDArray[np.uint8]:
+    """Return a perceptual hash of an image file, uint8[bits / 8]. name: a key of HASHES. Raises DataError that names the file."""
+    return hashed(pixels_of(path), name, bits)
+
+
+def hashed(pixels: NDArray[np.uint8], name: str, bits: int) -> NDArray[np.uint8]:
+    """Return a perceptual hash of a picture, uint8[height, width, 3] in the order red, green, blue: uint8[bits / 8], the first bit lowest."""
+    return np.packbits(HASHES[name](small_gray(pixels)[None], bits)[0], bitorder="little")
+
+
 def decoded(path: Path) -> NDArray[np.uint8]:
-    """Return the gray values of an image, uint8[height, width], as `items.pictures` decodes it. Raises DataError."""
-    cv2 = library()
+    """Return the gray values of an image, uint8[height, width]. Raises DataError."""
+    gray: NDArray[np.uint8] = library().cvtColor(pixels_of(path), library().COLOR_RGB2GRAY)
+    return gray
+
+
+def pixels_of(path: Path) -> NDArray[np.uint8]:
+    """Return the picture of an image file as `items.pictures` decodes it. Raises DataError."""
     try:
-        picture = pictures.decoded(path.read_bytes(), side=LONGEST_SIDE)
+        return pictures.decoded(path.read_bytes(), side=LONGEST_SIDE).pixels
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     except DataError as error:
         raise DataError(f"{path}: {error.marked}") from None
-    gray: NDArray[np.uint8] = cv2.cvtColor(picture.pixels, cv2.COLOR_RGB2GRAY)
-    return gray
 
 
 def described(gray: NDArray[np.uint8], most: int) -> NDArray[np.float32]:

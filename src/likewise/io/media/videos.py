@@ -1,4 +1,4 @@
-"""Key frames of a video as features: one frame per interval, described by the shares of its colors."""
+"""Key frames of a video as features: one frame per interval, described by the shares of its colors or by a perceptual hash."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import DataError
+from likewise.io.media.images import hashed
 from likewise.io.media.opencv import library
 
 SUFFIXES = frozenset(".mp4 .m4v .mkv .webm .avi .mov .mpg .mpeg .ts .flv .wmv .ogv".split())  # noqa: SIM905
@@ -24,6 +25,15 @@ USUAL_RATE = 25.0
 def features_of(path: Path, every: float) -> NDArray[np.float32]:
     """Return the colors of the key frames of a video, float32[m, 64], one frame every ``every`` seconds. Raises DataError that names the file."""
     return np.array([colors(frame) for frame in key_frames(path, every)], np.float32).reshape(-1, DIMENSION)
+
+
+def hashes_of(path: Path, every: float, name: str, bits: int) -> NDArray[np.float32]:
+    """Return perceptual hashes of the key frames of a video, float32[m, bits]: 1 for each bit that is set, else -1. Raises DataError.
+
+    The cosine of two hashes is 1 - 2 / bits times their Hamming distance.
+    """
+    found = [np.unpackbits(hashed(frame[:, :, ::-1], name, bits), bitorder="little") for frame in key_frames(path, every)]
+    return np.array(found, np.float32).reshape(-1, bits) * 2 - 1
 
 
 def key_frames(path: Path, every: float) -> Iterator[NDArray[np.uint8]]:
