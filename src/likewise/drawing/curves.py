@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from likewise.drawing.markup import Html, tag
@@ -35,6 +35,29 @@ class Event(NamedTuple):
     description: str
 
 
+class Chart(NamedTuple):
+    """Curves with all that a chart of them shows."""
+
+    lines: list[Line]
+    threshold: float | None
+    axis: str
+    span: Span
+    falling: bool
+    note: str
+    event: Event
+    points: list[Point]  # measured
+
+    def areas(self) -> Iterator[tuple[list[Point], str, str]]:
+        """The points of the first curve on both sides of the threshold, the class of the area there, and its name."""
+        assert self.threshold is not None
+        points = self.lines[0].points
+        before, after = [p for p in points if p[0] <= self.threshold], [p for p in points if p[0] >= self.threshold]
+        of = " by 1" if len(self.lines) > 1 else ""
+        missed, needless = f"may be missed{of}", f"false positives{of}, {'beyond' if self.falling else 'below'} the threshold"
+        sides = ((before, "missed", missed), (after, "needless", needless))
+        yield from sides if self.falling else ((before, "needless", needless), (after, "missed", missed))
+
+
 FOUND = Event("probability of being found", "The probability that a pair is found")
 COLLISION = Event("probability of a collision", "The probability that a pair collides")
 #: Points of a curve after its first. Steep curves need many; more than one in three pixels would not be visible.
@@ -46,7 +69,12 @@ DASHES = (None, "9 4", "2 4", "14 4 2 4", "5 3 1 3")
 ROW, LONGEST = 24, 48
 
 
-def s_curves(
+def s_curves(curves: Sequence[Drawn], threshold: float | None, **given: Any) -> Html:
+    """An SVG chart of the curves: `drawn` of what `charted` makes of the same arguments."""
+    return drawn(charted(curves, threshold, **given))
+
+
+def charted(
     curves: Sequence[Drawn],
     threshold: float | None,
     *,
@@ -55,15 +83,28 @@ def s_curves(
     falling: bool = False,
     note: str = "",
     event: Event = FOUND,
-) -> Html:
-    """An SVG chart of the curves; on both sides of the threshold the first is shaded, for pairs it misses and for false-positive candidates.
+    points: Iterable[Point] = (),
+) -> Chart:
+    """The curves as points. On both sides of the threshold the first is shaded, for pairs it misses and for false-positive candidates.
 
     falling: values are distances, and pairs up to the threshold count. A span to infinity ends at `reach`. note: added to the description for those
-    who cannot see the chart. Raises UsageError if there is nothing to draw.
+    who cannot see the chart. points: measured (value, probability). Raises UsageError if there is nothing to draw, and for points outside the chart.
     """
     span = visible(curves, threshold, span)
     lines = [sampled(curve, threshold, span) for curve in curves]
-    return chart(lines, threshold, axis, span, falling, note, event)
+    return Chart(lines, threshold, axis, span, falling, note, event, measured(points, span))
+
+
+def measured(points: Iterable[Point], span: Span) -> list[Point]:
+    """Points as floats. Raises UsageError for points that are not pairs of numbers, or lie outside the chart."""
+    try:
+        found = [(float(value), float(share)) for value, share in points]
+    except (TypeError, ValueError):
+        raise UsageError("points to draw: give pairs (similarity or distance, share of such pairs)") from None
+    for value, share in found:
+        if not (span[0] <= value <= span[1] and 0 <= share <= 1):
+            raise UsageError(f"point ({value:g}, {share:g}): give a value from {span[0]:g} to {span[1]:g}, and a share from 0 to 1")
+    return found
 
 
 def check_others(one: Any, others: Sequence[Any], kind: Any, noun: str, nouns: str) -> None:
@@ -128,31 +169,30 @@ def within(probability: float) -> float:
     return min(max(probability, 0.0), 1.0)
 
 
-def chart(lines: Sequence[Line], threshold: float | None, axis: str, span: Span, falling: bool, note: str, event: Event) -> Html:
+def drawn(chart: Chart) -> Html:
     """The SVG chart: axes, curves, areas and legend."""
-    several = len(lines) > 1
-    rows = [*legend(lines, several)] + ([shades(several, falling)] if threshold is not None else [])
-    base = Plane(span)
-    plane = Plane(span, height=base.height + ROW * len(rows), bottom=base.bottom + ROW * len(rows))
+    lines, threshold = chart.lines, chart.threshold
+    rows = [*legend(lines, len(lines) > 1), *([shades(chart)] if threshold is not None else []), *([measured_row()] if chart.points else [])]
+    base = Plane(chart.span)
+    plane = Plane(chart.span, height=base.height + ROW * len(rows), bottom=base.bottom + ROW * len(rows))
     below = plane.height - ROW * (len(rows) - 0.5)
     return svg(
         plane.width,
         plane.height,
-        in_words(lines, threshold, axis, note, event),
+        in_words(chart),
         *([patterns()] if threshold is not None else []),
-        *plane.axes(axis, event.axis),
-        *(around(plane, lines[0], threshold, falling) if threshold is not None else []),
+        *plane.axes(chart.axis, chart.event.axis),
+        *(around(plane, chart, threshold) if threshold is not None else []),
         *(drawn_line(plane.path(line.points), place) for place, line in enumerate(lines)),  # dashes above the solid first curve, where they coincide
         *marks(plane, lines, threshold),
+        *(cross(plane.at(*point)) for point in chart.points),
         *(tag("g", *row, transform=f"translate({plane.left} {below + ROW * place:g})") for place, row in enumerate(rows)),
     )
 
 
-def around(plane: Plane, line: Line, threshold: float, falling: bool) -> Iterator[Html]:
+def around(plane: Plane, chart: Chart, threshold: float) -> Iterator[Html]:
     """The areas on both sides of the threshold: missed pairs and false-positive candidates."""
-    before, after = [p for p in line.points if p[0] <= threshold], [p for p in line.points if p[0] >= threshold]
-    sides = ((before, "missed"), (after, "needless")) if falling else ((before, "needless"), (after, "missed"))
-    for points, what in sides:
+    for points, what, _ in chart.areas():
         base = 1.0 if what == "missed" else 0.0
         corners = [(points[0][0], base), *points, (points[-1][0], base)]
         yield tag("polygon", points=plane.path(corners), class_=what)
@@ -161,6 +201,17 @@ def around(plane: Plane, line: Line, threshold: float, falling: bool) -> Iterato
     share = (threshold - low) / (high - low)
     anchor = "start" if share < 0.15 else "end" if share > 0.85 else "middle"
     yield plane.words(f"threshold {shown(threshold)}", (threshold, 1), anchor, dy=-12, class_="strong")
+
+
+def cross(at: Point) -> Html:
+    """A measured point."""
+    (x, y), half = at, 4.5
+    return tag("path", d=f"M{x - half:g} {y - half:g} l9 9 m-9 0 l9 -9", class_="curve third")
+
+
+def measured_row() -> list[Html]:
+    """The legend row of measured points."""
+    return [cross((22, 0)), tag("text", "measured", x=54, y=4)]
 
 
 def drawn_line(path: str, place: int) -> Html:
@@ -216,19 +267,21 @@ def legend(lines: Sequence[Line], several: bool) -> Iterator[list[Html]]:
             yield [drawn_line("0,0 44,0", place), *number, tag("text", label + found, x=54, y=4)]
 
 
-def shades(several: bool, falling: bool) -> list[Html]:
+def shades(chart: Chart) -> list[Html]:
     """The legend row that names the two areas."""
-    of = " by 1" if several else ""
-    needless = f"false positives{of}, {'beyond' if falling else 'below'} the threshold"
+    names = {what: name for _, what, name in chart.areas()}
+    boxes = ((0, "missed"), (220, "needless"))
     return [
-        *(tag("rect", x=x, y=-8, width=44, height=16, class_=what) for x, what in ((0, "missed"), (220, "needless"))),
-        tag("text", f"may be missed{of}", x=54, y=4),
-        tag("text", needless, x=274, y=4),
+        *(tag("rect", x=x, y=-8, width=44, height=16, class_=what) for x, what in boxes),
+        *(tag("text", names[what], x=x + 54, y=4) for x, what in boxes),
     ]
 
 
-def in_words(lines: Sequence[Line], threshold: float | None, axis: str, note: str, event: Event) -> str:
+def in_words(chart: Chart) -> str:
     """The description of the chart for those who cannot see it."""
+    lines = chart.lines
     found = [f"{line.label} {percent(line.here)}".strip() for line in lines if line.here is not None]
-    here = f"; at the threshold {shown(threshold)}: {', '.join(found)}" if threshold is not None else f": {', '.join(line.label for line in lines)}"
-    return f"{event.description}, by {axis}{here}{'; ' * bool(note)}{note}"
+    at = f"; at the threshold {shown(chart.threshold)}: {', '.join(found)}" if chart.threshold is not None else ""
+    at = at or f": {', '.join(line.label for line in lines)}"
+    points = "; measured: " + ", ".join(f"{percent(share)} at {value:g}" for value, share in chart.points) if chart.points else ""
+    return f"{chart.event.description}, by {chart.axis}{at}{points}{'; ' * bool(chart.note)}{chart.note}"

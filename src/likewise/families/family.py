@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.drawing.drawable import Drawable, Points
 from likewise.errors import UsageError
 from likewise.families.checks import check_layout, index, whole
 from likewise.items.sets import read_only
 from likewise.kernels.minhash import band_keys
 from likewise.messages import quoted
 from likewise.planning.curves import Curve, Step, amplified, checked_kind, mapped, number_of
+
+if TYPE_CHECKING:
+    from likewise.drawing.curves import Chart
 
 Signature = NDArray[Any]
 
@@ -32,7 +36,7 @@ class Sensitivity(NamedTuple):
     p2: float
 
 
-class Probabilities(ABC):
+class Probabilities(Drawable):
     """Collision probabilities that follow from a curve alone, of a family or of an AND-OR construction of it."""
 
     __slots__ = ()
@@ -63,22 +67,19 @@ class Probabilities(ABC):
             raise UsageError(f"sensitivity({quoted(d1)}, {quoted(d2)}): give the smaller distance first")
         return Sensitivity(d1, d2, self.probability(distance=d1), self.probability(distance=d2))
 
-    def svg(self, *others: Probabilities) -> str:
-        """Return the collision probability as an SVG chart; those of other families or constructions of the same measure are overlaid.
-
-        Raises UsageError for those of another measure, whose axis differs.
-        """
-        from likewise.drawing.curves import COLLISION, Drawn, check_others, s_curves
-        from likewise.drawing.svg import standalone
+    def chart(self, others: tuple[Any, ...], points: Points) -> Chart:
+        from likewise.drawing.curves import COLLISION, Drawn, charted, check_others
 
         check_others(self, others, Probabilities, "family", "families")
         curve = self.collision
         span = (max(curve.least, 0.0) if curve.distances else curve.least, curve.most)
         drawn = [Drawn(repr(one) if others else "", one.probability) for one in (self, *others)]
-        chart = s_curves(drawn, None, axis=curve.measure, span=span, falling=curve.distances, event=COLLISION)
-        return standalone(chart, repr(self))
+        return charted(drawn, None, axis=curve.measure, span=span, falling=curve.distances, event=COLLISION, points=points)
 
-    _repr_svg_ = svg  # shown by notebooks
+    @property
+    def title(self) -> str:
+        """The title of the chart."""
+        return repr(self)
 
 
 class Family(Probabilities):

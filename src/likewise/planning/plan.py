@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from likewise.drawing.drawable import Drawable, Points
 from likewise.drawing.numbers import percent, shown
 from likewise.messages import Message, option
 from likewise.planning.curves import Curve, jaccard, mapped
 from likewise.planning.density import GRID, sets
 from likewise.planning.families import BITS
 from likewise.planning.model import Model, probability
+
+if TYPE_CHECKING:
+    from likewise.drawing.curves import Chart
 
 MANY_CANDIDATES = 10_000
 #: Steps of a table, and how many thresholds it extends to for distances.
@@ -26,7 +30,7 @@ ITEMS = 1_000_000
 
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class Plan(Drawable):
     """A layout with its recall and cost. Made by `choose`; `likewise.families.from_plan` makes its family.
 
     >>> from likewise.planning import choose
@@ -192,21 +196,18 @@ class Plan:
             said.append(f"{self.layout}: {small}; use two bands or more, or {option('sketch', 'classic')}")
         return said
 
-    def svg(self, *others: Plan) -> str:
-        """Return the S-curve as an SVG chart, with false negatives and false positives around the threshold; other plans' curves are overlaid.
-
-        To write a file: ``Path("plan.svg").write_text(plan.svg(), encoding="utf-8")``. Raises UsageError for plans of another measure, whose axis
-        differs.
-        """
-        from likewise.drawing.curves import Drawn, check_others, s_curves
-        from likewise.drawing.svg import standalone
+    def chart(self, others: tuple[Any, ...], points: Points) -> Chart:
+        from likewise.drawing.curves import Drawn, charted, check_others
 
         check_others(self, others, Plan, "plan", "plans")
         drawn = [Drawn(f"{plan.bands} × {plan.rows}", plan.curve) for plan in (self, *others)]
-        chart = s_curves(drawn, float(self.threshold), axis=self.collision.measure, span=self.span, falling=self.collision.distances)
-        return standalone(chart, f"{self.layout}, {self.collision.measure} {self.place}")
+        axis = self.collision.measure
+        return charted(drawn, float(self.threshold), axis=axis, span=self.span, falling=self.collision.distances, points=points)
 
-    _repr_svg_ = svg  # shown by notebooks
+    @property
+    def title(self) -> str:
+        """The title of the chart: layout, measure and threshold."""
+        return f"{self.layout}, {self.collision.measure} {self.place}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values for JSON, with None for infinite values.
