@@ -57,7 +57,7 @@ TAKES = {
     "dedup": f"out {SEARCH} verify keep prefer copies output pairs removed_records overwrite resume",
     "pairs": f"against {SEARCH} verify keep prefer copies star max_pairs",
     "neighbors": f"query k {SIMILARITY} {READING} {MACHINE}",
-    "plan": f"by {LIMIT} normalize field records html {LAYOUT} preset family dimension items seed",
+    "plan": f"by {LIMIT} normalize field records html {LAYOUT} layouts preset family dimension items seed",
     "audit": f"sample {SEARCH}",
     "features": f"vectors most every kind bits by normalize {READING} threads work",
 }

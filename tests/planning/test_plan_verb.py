@@ -21,7 +21,9 @@ from likewise.methods import Measure, Text
 def test_unknown_choices_and_none():
     with pytest.raises(UsageError, match="unknown option 'treshold'; did you mean threshold="):
         lw.plan(treshold=0.8)
-    with pytest.raises(UsageError, match="unknown option 'foo'; valid options: bands, by, dimension, family, field, items, normalize, preset"):
+    with pytest.raises(
+        UsageError, match="unknown option 'foo'; valid options: bands, by, dimension, family, field, html, items, layouts, normalize, preset"
+    ):
         lw.plan(["a b", "c d"], foo=1)
     more = ["threshold", "within", "recall", "bands", "rows", "slots", "sketch", "tune", "family", "dimension"]
     assert lw.plan(**dict.fromkeys(["by", "normalize", "field", "seed", "items", "preset", *more])) == lw.plan()
@@ -86,6 +88,23 @@ def test_families_are_drawn_like_plans():
     assert "probability of being found" in lw.plan().svg() and "colli" not in lw.plan().svg()
     with pytest.raises(UsageError, match="a family by Hamming distance cannot be drawn over one by Jaccard similarity; draw them separately"):
         one.svg(Bits(dimension=64))
+
+
+@pytest.mark.parametrize("layouts", ["10x5,5x10", [(10, 5), (5, 10)]])
+def test_layouts_are_compared(layouts):
+    plan = lw.plan(threshold=0.6, layouts=layouts)
+    one, other = lw.plan(threshold=0.6, bands=10, rows=5), lw.plan(threshold=0.6, bands=5, rows=10)
+    assert plan.others == (other,)
+    assert plan.svg() == one.svg(other) and "5 × 10" in plan.svg()
+    assert repr(plan) == repr(one)
+
+
+@pytest.mark.parametrize("layouts", ["10", "axb", "", [(10,)], [], "1x1," * 6 + "1x1", [(-1, 5)]])
+def test_wrong_layouts_are_refused(layouts):
+    with pytest.raises(UsageError, match=r"give up to 6 layouts as BANDSxROWS|empty string"):
+        lw.plan(layouts=layouts)
+    with pytest.raises(UsageError, match=r"layouts and bands exclude each other|layouts= and bands="):
+        lw.plan(layouts="2x3", bands=2)
 
 
 def test_a_plan_has_its_curve_at_many_values_at_once():

@@ -11,9 +11,8 @@ from likewise.choices import TAKES
 from likewise.cli.screen import Screen, counted, duration, percent, size, typed, width
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.drawing.numbers import shown
-from likewise.errors import UsageError
 from likewise.kinds.kind import ASKED, TARGET
-from likewise.messages import in_document, option
+from likewise.messages import in_document
 from likewise.methods import parse
 
 if TYPE_CHECKING:
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
 
 #: Maximum number of columns of the table.
 MOST_COLUMNS = 4
-#: Maximum number of layouts in one chart.
-MOST_LAYOUTS = 6
-#: Maximum number of digits of bands or rows.
-LONGEST = 9
 #: Width of a column of the table that compares layouts.
 WIDE = 13
 #: Mark of the threshold in tables, and the line that explains it.
@@ -37,7 +32,7 @@ MARKED = f"{THRESHOLD} the threshold"
     "plan",
     "[INPUT...]",
     examples=("plan pages.jsonl --threshold 0.8 --recall 0.99", "plan --threshold 0.6 --layouts 2x25,5x10,10x5 --svg curves.svg"),
-    flags=f"{TAKES['plan']} layouts svg overwrite config json quiet color",
+    flags=f"{TAKES['plan']} svg overwrite config json quiet color",
     arguments=[inputs("[INPUT...]", required=False)],
     notes=INPUTS,
     recall={"brief": ""},
@@ -50,16 +45,15 @@ MARKED = f"{THRESHOLD} the threshold"
 def command(
     screen: Screen, inputs: tuple[str, ...] = (), layouts: str | None = None, svg: str | None = None, overwrite: bool = False, **choices: Any
 ) -> None:
+    from likewise.planning.layouts import parse_layouts
     from likewise.planning.presets import PRESETS
 
-    if layouts is not None and (given := [name for name in ("bands", "rows") if name in choices]):
-        raise UsageError(f"{option('layouts')} and {option(given[0])} exclude each other; give one of them")
     preset = PRESETS.get(choices.get("preset", ""))
     by = choices.get("by") or (preset.by if preset else "words:5")
     chart = None if svg is None else Path(svg)
     if chart is not None:
         check(chart, inputs, by, choices.get("field"), overwrite=overwrite)
-    plans = planned(screen, inputs, parse_layouts(layouts), **choices)
+    plans = planned(screen, inputs, parse_layouts(layouts, choices), **choices)
     if chart is not None:
         from likewise.io.placing import new_file
 
@@ -139,24 +133,6 @@ def planned(screen: Screen, inputs: tuple[str, ...], layouts: Sequence[dict[str,
     parse_seed(choices.get("seed", 0))  # not used without inputs, but checked
     asked = {name: value for name, value in choices.items() if name not in ("seed", "field", "records", "html", "normalize")}
     return planning.planned(asked, layouts, choices.get("normalize"))
-
-
-def parse_layouts(text: str | None) -> list[dict[str, int]]:
-    """Bands and rows of each layout; without ``text``, one layout that the plan chooses.
-
-    >>> parse_layouts("2x25, 5x10")
-    [{'bands': 2, 'rows': 25}, {'bands': 5, 'rows': 10}]
-    """
-    if text is None:
-        return [{}]
-    pairs = [layout.strip().lower().partition("x") for layout in text.split(",")]
-    if len(pairs) > MOST_LAYOUTS or not all(is_count(bands) and is_count(rows) for bands, _, rows in pairs):
-        raise UsageError(f"{option('layouts', text)}: give up to {MOST_LAYOUTS} layouts as BANDSxROWS, such as 2x25,5x10,10x5")
-    return [{"bands": int(bands), "rows": int(rows)} for bands, _, rows in pairs]
-
-
-def is_count(text: str) -> bool:
-    return text.isdecimal() and len(text) <= LONGEST
 
 
 def document(plan: Plan, by: str) -> dict[str, Any]:

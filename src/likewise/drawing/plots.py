@@ -18,7 +18,7 @@ def plot(chart: Chart, title: str, ax: Any = None) -> Any:
     except ImportError as error:
         raise missing_part("charts are drawn with", "matplotlib", "matplotlib") from error
     if ax is None:
-        _, ax = pyplot.subplots()
+        _, ax = pyplot.subplots(layout="constrained")
     for line in chart.lines:
         ax.plot(*zip(*line.points, strict=True), label=line.label or None)
     if chart.threshold is not None:
@@ -33,5 +33,5 @@ def plot(chart: Chart, title: str, ax: Any = None) -> Any:
     ax.set(xlabel=chart.axis, ylabel=chart.event.axis, xlim=chart.span, ylim=(0, 1))
     ax.set_title(title, pad=20, wrap=True)
     if ax.get_legend_handles_labels()[1]:
-        ax.legend()
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15), frameon=False)  # below: the curves use all of the chart
     return ax

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from likewise import methods
+from likewise.errors import UsageError
+from likewise.messages import option
 from likewise.methods import Measure, Text
 from likewise.planning.choose import choose
 from likewise.planning.plan import Plan
 from likewise.planning.presets import named, with_preset
+
+#: Maximum number of layouts in one chart, and of digits in one number.
+MOST_LAYOUTS, LONGEST = 6, 9
+
+
+def parse_layouts(given: str | Sequence[tuple[int, int]] | None, others: Mapping[str, Any]) -> list[dict[str, int]]:
+    """Bands and rows of each layout; without any, one layout that the plan chooses. others: the other options that were given.
+
+    >>> parse_layouts("2x25, 5x10", {}), parse_layouts([(2, 25)], {})
+    ([{'bands': 2, 'rows': 25}, {'bands': 5, 'rows': 10}], [{'bands': 2, 'rows': 25}])
+    """
+    if given is None:
+        return [{}]
+    if both := [name for name in ("bands", "rows") if name in others]:
+        raise UsageError(f"{option('layouts')} and {option(both[0])} exclude each other; give one of them")
+    pairs = [tuple(layout.strip().lower().split("x")) for layout in given.split(",")] if isinstance(given, str) else list(given)
+    if not 1 <= len(pairs) <= MOST_LAYOUTS or not all(len(pair) == 2 and all(map(is_count, pair)) for pair in pairs):
+        raise UsageError(f"{option('layouts', given)}: give up to {MOST_LAYOUTS} layouts as BANDSxROWS, such as 2x25,5x10,10x5")
+    return [{"bands": int(bands), "rows": int(rows)} for bands, rows in pairs]
+
+
+def is_count(given: Any) -> bool:
+    return str(given).isdecimal() and len(str(given)) <= LONGEST
 
 
 def planned(

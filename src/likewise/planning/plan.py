@@ -47,6 +47,7 @@ class Plan(Drawable):
     chosen_by: str = "plan"  # or "hand", or "preset NAME"
     model: Model = field(default_factory=lambda: Model(jaccard(), sets(), ITEMS))
     ignored: tuple[tuple[str, Any], ...] = ()  # options that a fixed layout ignores: ("recall", 0.9)
+    others: tuple[Plan, ...] = ()  # plans of other layouts, drawn over this one
 
     def __repr__(self) -> str:
         recall = self.recall if self.recall == 1 else min(self.recall, 0.9999)  # rounding must not make it certain
@@ -200,7 +201,7 @@ class Plan(Drawable):
         from likewise.drawing.curves import Drawn, charted, check_others
 
         check_others(self, others, Plan, "plan", "plans")
-        drawn = [Drawn(f"{plan.bands} × {plan.rows}", plan.curve) for plan in (self, *others)]
+        drawn = [Drawn(f"{plan.bands} × {plan.rows}", plan.curve) for plan in (self, *self.others, *others)]
         axis = self.collision.measure
         return charted(drawn, float(self.threshold), axis=axis, span=self.span, falling=self.collision.distances, points=points)
 

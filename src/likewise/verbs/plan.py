@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Never
 
 from likewise.choices import Html, Number, Sketch, Tune, given
@@ -10,7 +11,7 @@ from likewise.methods import Measure, Text
 from likewise.options import parse_seed
 from likewise.planning import Plan
 from likewise.planning.families import family_for
-from likewise.planning.layouts import planned
+from likewise.planning.layouts import parse_layouts, planned
 
 if TYPE_CHECKING:
     from likewise.runs.session import Inputs
@@ -32,6 +33,7 @@ def plan(
     slots: int | None = None,
     sketch: Sketch | None = None,
     tune: Tune | None = None,
+    layouts: str | Sequence[tuple[int, int]] | None = None,
     preset: str | None = None,
     family: str | None = None,
     dimension: int | None = None,
@@ -59,6 +61,7 @@ def plan(
     ``slots``            maximum length of a signature (planned)
     ``sketch``           MinHash with one permutation, "oph", or with many, "classic" (oph)
     ``tune``             plan for the "recall", or for the minimum "error" (area between curve and step), without a guarantee (recall)
+    ``layouts``          several layouts to compare, such as "2x25,5x10" or [(2, 25), (5, 10)]; the others are ``plan.others`` (none)
     ``preset``           published layout (likewise.planning.presets); explicit options override it
     ``family``           hash family, if the measure has several (the first)
     ``dimension``        dimension of vectors or number of bits of codes, if no data are given (384 for vectors)
@@ -76,7 +79,9 @@ def plan(
     >>> lw.plan(by="hamming", within=3, dimension=64).recall >= 0.99
     True
     """
-    return plans(inputs, [{}], **given("plan", locals()))[0]
+    options = given("plan", locals())
+    first, *others = plans(inputs, parse_layouts(options.pop("layouts", None), options), **options)
+    return replace(first, others=tuple(others)) if others else first
 
 
 def plans(

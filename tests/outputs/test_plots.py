@@ -1,0 +1,76 @@
+"""Charts by matplotlib, and measured points in both kinds of charts."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import likewise as lw
+from likewise.errors import MissingPartError, UsageError
+from likewise.families import Bits, Line, MinHash, Stripe
+
+
+@pytest.fixture(autouse=True)
+def figures() -> Iterator[None]:
+    mpl.use("Agg")
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+
+
+def test_a_plan_is_plotted_with_its_threshold_and_areas():
+    ax = lw.plan(bands=20, rows=5, threshold=0.6).plot(lw.plan(bands=10, rows=10, threshold=0.6), points=[(0.3, 0.05)])
+    first, second, threshold, measured = ax.lines
+    x, y = first.get_data()
+    np.testing.assert_allclose(y, 1 - (1 - np.asarray(x) ** 5) ** 20, atol=1e-9)
+    assert (first.get_label(), second.get_label()) == ("20 × 5", "10 × 10")
+    assert list(threshold.get_xdata()) == [0.6, 0.6]
+    assert measured.get_data() == ([0.3], [0.05]) or [list(part) for part in measured.get_data()] == [[0.3], [0.05]]
+    assert ax.get_xlabel() == "Jaccard similarity" and ax.get_ylabel() == "probability of being found"
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["20 × 5", "10 × 10", "false positives by 1, below the threshold", "may be missed by 1", "measured"]
+
+
+def test_families_are_plotted_on_given_axes():
+    from matplotlib import pyplot
+
+    _, ax = pyplot.subplots()
+    assert Line(4.0).plot(Stripe(4.0), ax=ax) is ax
+    assert len(ax.lines) == 2 and ax.get_xlabel() == "L2 distance" and ax.get_ylim() == (0, 1)
+    alone = MinHash().plot()
+    assert alone.get_legend() is None and alone.get_title() == repr(MinHash())
+    with pytest.raises(UsageError, match="cannot be drawn over"):
+        MinHash().plot(Bits(64))
+
+
+def test_measured_points_are_drawn_and_described():
+    drawn = MinHash().all_of(2).svg(points=[(0.5, 0.25), (1, 1)])
+    assert "measured: 25% at 0.5, 100% at 1" in drawn and drawn.count("<path d=") == 3  # two points, and one in the legend
+    assert "measured" not in MinHash().svg()
+
+
+@pytest.mark.parametrize(
+    ("points", "said"), [([(2, 0.5)], "a value from 0 to 1"), ([(0.5, 1.5)], "a share from 0 to 1"), ([0.5], "give pairs"), ("ab", "give pairs")]
+)
+def test_wrong_points_are_refused(points, said):
+    for draw in (lw.plan().svg, lw.plan().plot, MinHash().svg, MinHash().plot):
+        with pytest.raises(UsageError, match=said):
+            draw(points=points)
+
+
+def test_without_matplotlib_the_error_names_it(monkeypatch):
+    load = builtins.__import__
+
+    def without(name, *rest):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return load(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingPartError, match=r"charts are drawn with matplotlib, which is not installed: .*install matplotlib"):
+        lw.plan().plot()
