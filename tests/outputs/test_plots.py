@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 import likewise as lw
 from likewise.errors import MissingPartError, UsageError
@@ -18,8 +19,6 @@ from likewise.families import Bits, Line, MinHash, Stripe
 def figures() -> Iterator[None]:
     mpl.use("Agg")
     yield
-    from matplotlib import pyplot
-
     pyplot.close("all")
 
 
@@ -37,8 +36,6 @@ def test_a_plan_is_plotted_with_its_threshold_and_areas():
 
 
 def test_families_are_plotted_on_given_axes():
-    from matplotlib import pyplot
-
     _, ax = pyplot.subplots()
     assert Line(4.0).plot(Stripe(4.0), ax=ax) is ax
     assert len(ax.lines) == 2 and ax.get_xlabel() == "L2 distance" and ax.get_ylim() == (0, 1)
@@ -50,7 +47,7 @@ def test_families_are_plotted_on_given_axes():
 
 def test_measured_points_are_drawn_and_described():
     drawn = MinHash().all_of(2).svg(points=[(0.5, 0.25), (1, 1)])
-    assert "measured: 25% at 0.5, 100% at 1" in drawn and drawn.count("<path d=") == 3  # two points, and one in the legend
+    assert "measured: 25.0% at 0.5, 100% at 1" in drawn and drawn.count("<path d=") == 3  # two points, and one in the legend
     assert "measured" not in MinHash().svg()
 
 

@@ -282,6 +282,7 @@ def in_words(chart: Chart) -> str:
     lines = chart.lines
     found = [f"{line.label} {percent(line.here)}".strip() for line in lines if line.here is not None]
     at = f"; at the threshold {shown(chart.threshold)}: {', '.join(found)}" if chart.threshold is not None else ""
-    at = at or f": {', '.join(line.label for line in lines)}"
+    names = [line.label for line in lines if line.label]
+    at = at or (f": {', '.join(names)}" if names else "")
     points = "; measured: " + ", ".join(f"{percent(share)} at {value:g}" for value, share in chart.points) if chart.points else ""
     return f"{chart.event.description}, by {chart.axis}{at}{points}{'; ' * bool(chart.note)}{chart.note}"
