@@ -132,6 +132,7 @@ def test_show_and_the_report_tell_sizes(folder: Path, tmp_path: Path) -> None:
     assert run("show", out, "5.jpg").stdout == "'5.jpg' was kept: no similar kept item was found at or above 0.8\n"
     page = (out / "report.html").read_text()
     assert "160 x 120 pixels" in page and "6 kept, 3 removed" in page and "9 images read" in page
+    assert "Candidates were proposed by perceptual hashes" in page and "became candidates by perceptual hashes" in page
 
 
 def test_a_dry_run_says_what_will_happen(folder: Path) -> None:

@@ -203,8 +203,7 @@ def expected_recall(report: Report) -> float:
 
 def recall_section(report: Report) -> Html:
     """Return the section on recall."""
-    if "least_cosine" in report.get("join", {}):
-        proposed = kind_of(str(report["method"]["by"])).proposed_by
+    if proposed := proposed_by(report):
         said = f"Candidates were proposed by {proposed}. The probability that they find a pair is unknown: "
         return section("Recall", tag("p", said, "recall is measured, not guaranteed. ", AUDIT))
     if not report["curve"]:
@@ -218,6 +217,11 @@ def recall_section(report: Report) -> Html:
     described = spread.described(report["spread"]) if report.get("spread") else ""
     varies = tag("p", f"{described[0].upper()}{described[1:]}.") if described else None
     return section("Recall", tag("p", prediction(report)), varies, chart, calculated, numbers)
+
+
+def proposed_by(report: Report) -> str:
+    """Return what proposed the candidates if the recall is not guaranteed, else ""."""
+    return kind_of(str(report["method"]["by"])).proposed_by if "join" in report and report["budget"]["recall"] is None else ""
 
 
 def sure(report: Report) -> str:
@@ -288,7 +292,7 @@ def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
         if report["curve"]
         else "were joined exactly"
     )
-    how = "became candidates by their encodings and were then compared in full" if "least_cosine" in report.get("join", {}) else how
+    how = f"became candidates by {proposed} and were then compared in full" if (proposed := proposed_by(report)) else how
     how = "were joined by bit codes and then compared in full" if report["curve"] and "join" in report else how
     matched = f"{counted(report['matched'], 'pair is', 'pairs are')} {found}"
     if run and "compared" in run:  # earlier versions wrote it to report.json

@@ -136,7 +136,7 @@ class Originals:
             same.add(f"{identity}.0".encode())
         if identity in ("True", "False"):
             same.add(identity.lower().encode())
-        for source in self.paths:
+        for source in sorted(self.paths, key=lambda name: name != identity):  # the id of a file that is an item is its name
             for first, records in self.records(source):
                 ids = records.id.to_pylist() if records.id is not None else []
                 row = next((row for row, value in enumerate(ids) if value in same), None)
