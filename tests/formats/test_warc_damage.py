@@ -85,6 +85,16 @@ def test_a_truncated_member_ends_the_file(tmp_path: Path) -> None:
     assert archives.ids(out / "kept/a.warc.gz") == ["info", "1", "3"]
 
 
+@pytest.mark.parametrize("output", ["copy", "annotate"])
+def test_an_archive_of_which_nothing_is_kept(tmp_path: Path, output: str) -> None:
+    """The written file can be read again: it is an empty gzip file, not a file of zero bytes."""
+    (tmp_path / "a.warc.gz").write_bytes(gzip.compress(TWO[:-9]))
+    lw.dedup(tmp_path / "a.warc.gz", out=tmp_path / "out", on_error="skip", output=output)
+    [written] = (tmp_path / "out").glob("*/a.warc.gz")
+    assert gzip.decompress(written.read_bytes()) == b""
+    assert lw.dedup(written).report["counts"]["read"] == 0
+
+
 def test_a_damaged_member_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     raw = members([ONE, TWO, THREE])

@@ -45,18 +45,20 @@ class Content(NamedTuple):
     body: Any  # bytes or a memoryview
 
 
-def fields(head: bytes) -> dict[bytes, bytes]:
-    """Return the fields of a header, by name in lower case; the first of several.
+def fields(head: bytes) -> list[tuple[bytes, bytes]]:
+    """Return the fields of a header, (name in lower case, value) each.
 
     >>> fields(b"WARC/1.0\\r\\nContent-Length: 3\\r\\n\\r\\n")
-    {b'content-length': b'3'}
+    [(b'content-length', b'3')]
     """
     if b"\n " in head or b"\n\t" in head:
         head = FOLDED.sub(b" ", head)
-    found: dict[bytes, bytes] = {}
-    for name, value in FIELD.findall(head):
-        found.setdefault(name.lower(), value)
-    return found
+    return [(name.lower(), value) for name, value in FIELD.findall(head)]
+
+
+def by_name(fields: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Return the value of each field by its name; the first of several."""
+    return dict(reversed(fields))
 
 
 def media(value: bytes) -> tuple[str, str]:
@@ -76,7 +78,7 @@ def of_http(block: bytes) -> Content:
     if end is None:
         return Content("", "", (), None, block)
     head = block[: end.start()]
-    found = fields(head)
+    found = by_name(fields(head))
     status = head[:64].split(None, 2)[1:2]
     codings = [coding for name in (b"content-encoding", b"transfer-encoding") for coding in found.get(name, b"").decode("latin-1").lower().split(",")]
     undone = tuple(coding.strip() for coding in reversed(codings))

@@ -44,7 +44,7 @@ MAGIC = b"WARC/"
 #: Types of records that hold a document. A segment of a document is not one.
 DOCUMENTS = (b"response", b"resource", b"conversion")
 #: Fields that name a record to which another belongs.
-LINKS = re.compile(rb"^warc-(?:concurrent-to|refers-to|segment-origin-id)[ \t]*:[ \t]*(\S+)", re.MULTILINE | re.IGNORECASE)
+LINKS = (b"warc-concurrent-to", b"warc-refers-to", b"warc-segment-origin-id")
 NEXT = re.compile(rb"\r?\nWARC/[0-9]\.[0-9]{1,2}[ \t]*\r?\n")
 NEXT_BYTES = 16  # maximum length of a match of NEXT
 LINE_ENDS = re.compile(rb"[\r\n]*")
@@ -113,8 +113,8 @@ def frame_at(data: bytearray, start: int, final: bool) -> Frame | None:
     blank = web.BLANK_LINE.search(data, at, at + web.HEAD_BYTES)
     if blank is None:
         return damaged(data, at, at + len(MAGIC), final, {}, "the header of this record has no end")
-    block, raw = blank.end(), bytes(data[at : blank.end()])
-    head = web.fields(raw)
+    block = blank.end()
+    head, links = header(data[at:block])
     length = size_of(head)
     if length is None:
         return damaged(data, at, block, final, head, "the header of this record has no Content-Length")
@@ -125,12 +125,18 @@ def frame_at(data: bytearray, start: int, final: bool) -> Frame | None:
     if after == len(data) and not final:
         return None
     if end <= len(data) and (after == len(data) or data.startswith(MAGIC, after)):
-        return Frame(at, block, after, head, LINKS.findall(raw))
+        return Frame(at, block, after, head, links)
     if len(data) - after < len(MAGIC) and not final:
         return None
     short = NEXT.search(data, block) is None and end > len(data)
     reason = f"this record ends after {len(data) - block:,} bytes of content" if short else ASTRAY
     return damaged(data, at, block, final, head, f"{reason}; its Content-Length is {length:,}")
+
+
+def header(raw: bytes | bytearray) -> tuple[dict[bytes, bytes], list[bytes]]:
+    """Return the fields of a header, and the ids of the records that it names."""
+    fields = web.fields(bytes(raw))
+    return web.by_name(fields), [value for name, value in fields if name in LINKS]
 
 
 def line_ends(data: bytearray, at: int) -> int:
@@ -158,15 +164,14 @@ def longer(stream: io.RawIOBase, data: bytearray) -> Passed:
     """Skip a record that begins with ``data``: to its end, or to the next record if its length is unknown."""
     at = line_ends(data, 0)
     blank = web.BLANK_LINE.search(data, at, at + web.HEAD_BYTES) if data.startswith(MAGIC, at) else None
-    raw = bytes(data[at : blank.end()]) if blank else b""
-    head = web.fields(raw)
+    head, links = header(data[at : blank.end()] if blank else b"")
     length = size_of(head)
     if blank is not None and length is not None and blank.end() + length > len(data):
         size, left = len(data), blank.end() + length + TRAILER - len(data)
         while left > 0 and (block := stream.read(min(left, BLOCK_BYTES))):
             size, left = size + len(block), left - len(block)
         fault = f"the file ends {left - TRAILER:,} bytes before the end of this record, whose Content-Length is {length:,}" if left > TRAILER else ""
-        frame = Frame(at, blank.end(), size, head, LINKS.findall(raw), fault, bytes(data[blank.end() : blank.end() + web.HEAD_BYTES]))
+        frame = Frame(at, blank.end(), size, head, links, fault, bytes(data[blank.end() : blank.end() + web.HEAD_BYTES]))
         return Passed(size, memoryview(b""), left > 0, [frame])
     size, tail = len(data) - NEXT_BYTES, bytes(data[-NEXT_BYTES:])
     while True:
@@ -277,6 +282,9 @@ def write(
     keep, start, length = keep[there], start[there], length[there]
     begin, end = chosen(source, keep, start, length, borders)
     kind, kept = kind_of(source), int(np.count_nonzero(keep))
+    if kind == "gz" and not len(begin):
+        target.write_bytes(member(b""))  # a file without members would not be a gzip file
+        return 0
     if add is None and kind != "gz":
         copy_rows(source, target, begin, end, each=each)
         return kept
