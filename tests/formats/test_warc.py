@@ -16,7 +16,7 @@ import archives
 import likewise as lw
 from archives import INFO, members, record, request, response
 from likewise.cli.main import main
-from likewise.errors import DataError, MissingPartError
+from likewise.errors import DataError, MissingPartError, UsageError
 from likewise.io.formats import lines
 
 CONCURRENT = "WARC-Concurrent-To: <urn:x:{}>"
@@ -124,6 +124,8 @@ def test_annotated_records_have_fields_in_their_headers(tmp_path: Path) -> None:
         head, _, _ = (gzip.decompress(raw) if name.endswith("gz") else raw).partition(b"<urn:x:3>\r\n")[2].partition(b"\r\n\r\n")
         assert head.splitlines()[-3:] == [b"likewise_cluster: <urn:x:1>", b"likewise_kept_id: <urn:x:1>", b"likewise_similarity: 1.0"]
         assert lw.dedup(written).report["counts"]["removed"] == 1
+        with pytest.raises(UsageError, match="a record already has the field 'likewise_cluster'"):
+            lw.dedup(written, out=tmp_path / "again", output="annotate")
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])

@@ -57,7 +57,7 @@ def fields(head: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def by_name(fields: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Return the value of each field by its name; the first of several."""
+    """Return a dict of the fields; of several of one name, the first."""
     return dict(reversed(fields))
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from likewise.errors import DataError
+from likewise.errors import DataError, UsageError
 from likewise.io import columns, storage, web
 from likewise.io.batches import changed
 from likewise.io.compression import Borders, kind_of, save
@@ -291,7 +291,7 @@ def write(
     if add is None:
         write_members(source, target, begin, end, borders)
         return kept
-    records = annotated(rows(source, begin, end), np.isin(begin, start[keep]), add)
+    records = annotated(rows(source, begin, end), np.isin(begin, start[keep]), add, source)
     save(target, map(member, records) if kind == "gz" else records, "" if kind == "gz" else kind, each)
     return kept
 
@@ -354,12 +354,19 @@ def member(record: bytes) -> bytes:
     return encoder.compress(record) + encoder.flush()
 
 
-def annotated(records: Iterable[bytes], kept: np.ndarray, add: pa.Table) -> Iterator[bytes]:
-    """Yield the records; those where ``kept`` is true with the next row of ``add`` as fields of the header. A field without a value is left out."""
+def annotated(records: Iterable[bytes], kept: np.ndarray, add: pa.Table, source: Path) -> Iterator[bytes]:
+    """Yield the records; those where ``kept`` is true with the next row of ``add`` as fields of the header. A field without a value is left out.
+
+    Raises UsageError if a record already has one of the fields.
+    """
     extra = iter(add.to_pylist())
     for record, is_kept in zip(records, kept.tolist(), strict=True):
         if is_kept:
+            blank = web.BLANK_LINE.search(record)
+            assert blank is not None  # rows have a header
+            head = header(record[: blank.end()])[0]
+            if clash := [name for name in add.column_names if name.encode() in head]:
+                raise UsageError(f"{source}: a record already has the field {clash[0]!r}, which likewise would add; rename it there first")
             lines = (f"\r\n{name}: {' '.join(str(value).split())}" for name, value in next(extra).items() if value is not None)
-            at = web.BLANK_LINE.search(record).start()  # type: ignore[union-attr]
-            record = record[:at] + "".join(lines).encode() + record[at:]
+            record = record[: blank.start()] + "".join(lines).encode("utf-8", "replace") + record[blank.start() :]
         yield record
