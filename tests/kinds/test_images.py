@@ -287,5 +287,7 @@ def test_kinds_of_data_are_not_mixed_up(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"image": "x"}\n')
     said = refused("pairs", tmp_path / "a.jsonl", "--by", "image")
     assert said == "likewise: error: a.jsonl: the field 'image' holds strings, such as 'x'; --by image compares images: files, or their bytes"
+    with pytest.raises(DataError, match=r"the field 'image' holds strings, such as 'a\.jpg'"):
+        lw.pairs(pa.table({"image": ["a.jpg", "b.jpg"]}), by="image")
     with pytest.raises(UsageError, match="row 0: a value of type int is not an image"):
         lw.pairs([1, 2], by="image")

@@ -140,9 +140,9 @@ def _rows(found: Sequence[bytes | None], faults: dict[int, Fault]) -> Rows:
     return Rows(gone, ends(sizes), np.frombuffer(b"".join(one or b"" for one in found), np.uint8), faults=faults)
 
 
-def from_json(texts: Texts, want: Want) -> Rows:
-    """No images: JSON holds none."""
-    return nothing(len(texts), np.uint8)
+def none(values: Texts | pa.Array, want: Want | None = None) -> Rows:
+    """Rows without images: neither JSON nor a column of strings has any. Names in data are not read as files."""
+    return nothing(len(values), np.uint8)
 
 
 READER = Reader(
@@ -151,10 +151,11 @@ READER = Reader(
     "images: a list of paths, of encoded bytes, of arrays [height, width, 3] or of images of Pillow",
     from_python,
     from_arrow,
-    from_json,
+    none,
     dimensions="34",
     numbers="uifb",
     single=(str, bytes),
+    from_strings=none,
     from_array=from_array,
     joins=False,
 )
