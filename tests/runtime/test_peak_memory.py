@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -139,3 +140,18 @@ def test_rows_and_pairs_that_take_more_than_the_limit_are_reported_but_not_in_th
     assert printed.notes == ["6 pairs of copies take about 1,200 MiB, more than memory= allows; the run continues and may exceed the limit"]
     assert len(lw.pairs(["a b c d e f", "a b c d e g", "a b c d e h"], by="words:1", threshold=0.5, memory="256M", progress=printed)) == 3
     assert len(printed.notes) == 2 and "pairs so far take about" in printed.notes[1]
+
+
+def test_a_record_of_an_archive_that_expands_beyond_memory(tmp_path: Path, floor: int) -> None:
+    size = 700 << 20
+    encoder = zlib.compressobj(1, zlib.DEFLATED, 31)
+    head = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x:{}>\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\r\n"
+    with open(tmp_path / "a.warc.gz", "wb") as file:
+        file.write(encoder.compress(head.format(1, size).encode()))
+        for _ in range(size >> 20):
+            file.write(encoder.compress(bytes(1 << 20)))
+        file.write(encoder.compress(f"\r\n\r\n{head.format(2, 3)}one".encode()) + encoder.flush())
+    status, used, said = run(tmp_path, "dedup", "a.warc.gz", "-o", "out", "--on-error", "skip")
+    assert status == 0, said
+    assert "1 of 2 items could not be read and were rejected: a.warc.gz, record <urn:x:1> at byte 0: the record is longer than" in said
+    assert used < floor + ALLOWED

@@ -146,7 +146,8 @@ def pieces(
                 size = min(2 * size, limit)
                 continue
             array = np.frombuffer(data, np.uint8)[:whole]
-            if not whole:
+            skipped = not whole
+            if skipped:
                 if longer is None:
                     raise DataError(f"{path}: {TOO_LONG.replace('the record', f'the record that begins at byte {start:,}')}")
                 whole, pending, final, more = longer(stream, data)
@@ -154,7 +155,7 @@ def pieces(
             size = CHUNK_BYTES
             if more is not None:
                 yield Chunk(array, start, line, State(path, line_start, more, known))
-            if line and more is PASSED_OVER:
+            if line and skipped:
                 line, line_start = line + 1, start + whole
             elif line:
                 line += line_ends(array, cr)
