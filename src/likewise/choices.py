@@ -48,7 +48,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 #: Options of reading the inputs; of the similarity of items; of the bands that find candidates; and of the machine, which do not change the result.
 READING = "field records html id on_error max_record limit"
 LIMIT = "threshold within recall"
-SIMILARITY = f"by {LIMIT} exact normalize groups per seed"
+SIMILARITY = f"by {LIMIT} exact normalize ignore ignore_common groups per seed"
 LAYOUT = "bands rows slots sketch tune"
 MACHINE = "threads memory work"
 SEARCH = f"{SIMILARITY} {READING} min_tokens {LAYOUT} preset {MACHINE}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,6 +18,12 @@ from likewise.records import Want
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from likewise.items.ignored import Ignored
+
+
+#: Options that a description of a run has only if they were given.
+WHERE_GIVEN = {"ignore", "ignore_common"}
 
 
 class Grouping(Protocol):
@@ -41,6 +47,7 @@ class Job:
     exact: bool  # the recall must be 1
     facts: Facts
     grouped: Grouping | None = None  # maps elements to groups
+    ignored: Ignored | None = None  # shingles or elements that are left out of all sets; None: nothing is to be ignored
 
     @property
     def method(self) -> Text | Measure:
@@ -65,6 +72,12 @@ class Job:
     def base(self) -> MeasureFacts:
         """The measure of the compared items."""
         return self.method.base
+
+    @property
+    def counting(self) -> Job:
+        """The job that reads all shingles of the items, to count them: without bands, and without repeats."""
+        method = replace(self.method, bag=False, containment=False) if isinstance(self.method, Text) else self.method
+        return replace(self, plan=None, ignored=None, options=replace(self.options, method=method, verify="exact"))
 
     @property
     def threshold(self) -> Fraction:
@@ -116,6 +129,9 @@ class Job:
     def described(self) -> dict[str, Any]:
         """All settings that determine the bytes of the result, as plain values for the manifest; nothing about the machine."""
         chosen = {f.name: getattr(self.options, f.name) for f in fields(self.options) if f.name not in OF_THE_MACHINE | MADE}
+        chosen = {name: value for name, value in chosen.items() if value is not None or name not in WHERE_GIVEN}
+        if self.options.ignore is not None and not isinstance(self.options.ignore, tuple):
+            chosen["ignore"] = "data in Python"
         chosen |= {"exact": self.exact, "field": (self.field, *self.fields) if self.fields else self.field}
         text = {"by": str(self.method), "normalize": list(self.method.normalize) if isinstance(self.method, Text) else []}
         sparse = {"sparse": True} if self.kind.sparse else {}  # the given items are sparse
@@ -152,4 +168,6 @@ def plain(value: Any) -> Any:
     """The value as JSON can hold it."""
     if isinstance(value, Mapping):
         return f"a mapping in Python, {hashlib.blake2b(repr(sorted(map(repr, value.items()))).encode(), digest_size=16).hexdigest()}"
-    return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
+    if isinstance(value, tuple):
+        return list(map(plain, value))
+    return str(value) if isinstance(value, Path | Fraction) else value

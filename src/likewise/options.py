@@ -26,6 +26,7 @@ from likewise.planning import Plan, choose
 from likewise.planning.choose import NoLayoutError, check, limit_of
 from likewise.planning.families import findable
 from likewise.planning.presets import named, with_preset
+from likewise.planning.threshold import written
 
 #: Fields of `Options` that never change a byte of the result; and fields derived from the given options.
 OF_THE_MACHINE = {"threads", "memory", "work", "resume", "overwrite"}
@@ -49,6 +50,8 @@ class Options:
     asked: dict[str, Any] = dataclasses.field(default_factory=dict)  # for the plan
     exact: bool | None = None  # no missed pairs; None: if that is cheaper
     groups: Path | Mapping[Any, Any] | None = None  # maps elements to groups
+    ignore: Any = None  # inputs whose shingles are ignored: paths as a tuple, or data
+    ignore_common: Fraction | None = None  # shingles in more than this share of the items are ignored
     verify: str = "exact"
     seed: int = 0
 
@@ -164,6 +167,7 @@ def checked(
             raise UsageError(f"{option('star')}: containment is not symmetric, so clusters have no leader; leave out {option('star')}")
     if "groups" in rest and not method.kind.grouped:
         raise UsageError(f"{option('groups')}: only sets have groups, with {option('by', 'elements')}; {option('by', str(method))} compares {name}")
+    check_ignored(rest, method)
     rest["field"], rest["fields"] = named_fields(rest.get("field"), method.kind.field)
     asked: dict[str, Any] = {"threshold": threshold, "recall": recall, "within": within, "bands": bands, "rows": rows, "slots": slots}
     asked |= {"sketch": sketch, "tune": tune}
@@ -181,6 +185,42 @@ def checked(
         max_record=MOST_BYTES if max_record is None else parse_size(max_record, "max_record"),
         **rest,
     )
+
+
+def check_ignored(rest: dict[str, Any], method: Text | Measure) -> None:
+    """Check and convert the options of what is ignored, in place."""
+    for name in ("ignore", "ignore_common"):
+        if name in rest and not method.kind.sets:
+            what = f"only texts and sets have shingles or elements to ignore; {option('by', str(method))} compares {method.kind.name}"
+            raise UsageError(f"{option(name)}: {what}")
+    if "ignore" in rest:
+        rest["ignore"] = given_inputs(rest["ignore"])
+    if "ignore_common" in rest:
+        rest["ignore_common"] = parse_share(rest["ignore_common"])
+
+
+def given_inputs(given: Any) -> Any:
+    """Paths as a tuple; data unchanged."""
+    if isinstance(given, str | os.PathLike):
+        return (Path(given),)
+    paths = isinstance(given, list | tuple) and len(given) > 0 and all(isinstance(one, os.PathLike) for one in given)
+    return tuple(map(Path, given)) if paths else given
+
+
+def parse_share(given: object) -> Fraction:
+    """A share of the items above 0 and below 1: ``0.01``, ``1%`` or ``1/100``.
+
+    >>> parse_share("1%"), parse_share(0.01)
+    (Fraction(1, 100), Fraction(1, 100))
+    """
+    text = given.strip() if isinstance(given, str) else given
+    try:
+        share = written(text[:-1]) / 100 if isinstance(text, str) and text.endswith("%") else written(text)
+        if not 0 < share < 1:
+            raise ValueError
+    except (ValueError, ArithmeticError):
+        raise UsageError(f"{option('ignore_common', given)}: give a share of the items above 0 and below 1, such as 0.01 or 1%") from None
+    return share
 
 
 def planned(method: Text | Measure, asked: Mapping[str, Any], *, wanted: bool) -> Plan | None:

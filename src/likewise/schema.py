@@ -18,6 +18,9 @@ ROW_COLUMNS: dict[str, np.dtype] = {
     "score": np.dtype("f8"),  # the value that --keep max:F or min:F orders by
 }
 
+#: Shingles, or elements, of each row in a run that ignores some: all, and those that are ignored. Repeats of a shingle count.
+IGNORED = np.dtype(("u4", 2))
+
 #: Bins of the distribution of similarities in report.json.
 BINS = 10
 

@@ -10,9 +10,11 @@ import os
 import pickle
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
@@ -32,6 +34,7 @@ from likewise.runs.items import Items, Run
 from likewise.runs.verify import valued
 from likewise.stages.buckets import spread
 from likewise.stages.budget import Cut
+from likewise.stages.counting import NAMED, Common, limit_of
 from likewise.stages.settle import Removals
 from likewise.stages.verify import Compared
 
@@ -89,8 +92,29 @@ class Partitioned:
     def table(self, step: str, **columns: Any) -> None:
         write(self.folder / step / "0.parquet", **columns)
 
-    def rows(self, sources: Sequence[Source]) -> Collection:
+    def common(self, sources: Sequence[Source], share: Fraction) -> tuple[Common, int]:
+        """The processes read all shingles; they are counted here, as a dict counts."""
+        counting = replace(self, run=replace(self.run, job=self.run.job.counting), folder=self.folder / "count")
+        counting.read_rows(sources)
+        (values, offsets), copy = read(counting.folder / "rows", "sets", "copy")
+        seen, found, first = set(), Counter(), {}
+        for row, (text, begin, end) in enumerate(zip(map(bytes, copy), offsets[:-1], offsets[1:], strict=True)):
+            if begin < end and text not in seen:
+                seen.add(text)
+                found.update(values[begin:end].tolist())
+                for word in values[begin:end].tolist():
+                    first.setdefault(word, row)
+        limit = limit_of(share, len(seen))
+        kept = {word: found[word] for word in sorted(found) if found[word] > limit}
+        most = sorted(kept, key=lambda word: (-kept[word], word))[:NAMED]
+        words, items = np.array([*kept], np.uint64), np.array([*kept.values()], np.int64)
+        return Common(words, items, np.array(most, np.uint64), np.array([first[word] for word in most], np.int64)), len(seen)
+
+    def read_rows(self, sources: Sequence[Source]) -> None:
         self.all("rows", [(number, source, part) for number, source in enumerate(sources) for part in source.plan(RANGE)])
+
+    def rows(self, sources: Sequence[Source]) -> Collection:
+        self.read_rows(sources)
         first = [0] * len(sources)
         for path in files(self.folder / "rows"):
             chunk = sketched(path)
@@ -139,7 +163,8 @@ class Partitioned:
 def sketched(path: Path) -> Sketched:
     """A chunk of rows as the driver sees it: without sets, sketches and band keys."""
     about = json.loads(pq.read_schema(path).metadata[b"about"])
-    columns = dict(zip(LIGHT, read(path, *LIGHT), strict=True))
+    names = [*LIGHT, *({"ignored"} & set(pq.read_schema(path).names))]
+    columns = dict(zip(names, read(path, *names), strict=True))
     given = pq.read_table(path, columns=["id", "nulls"]).combine_chunks()
     n, nulls = len(columns["kind"]), given["nulls"]
     records = Records(

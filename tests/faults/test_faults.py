@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 
 
 #: Jobs of each way to read, to write, to be stopped and to go on.
-FEW = ("texts", "damaged", "vectors", "piped", "replaced", "elsewhere", "pairs", "new features", "joined")
+FEW = ("texts", "damaged", "common", "vectors", "piped", "replaced", "elsewhere", "pairs", "new features", "joined")
 
 
 def test_drawn_faults(scaled):

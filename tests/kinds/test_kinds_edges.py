@@ -122,7 +122,7 @@ def test_a_run_does_not_go_on_by_other_groups(tmp_path, monkeypatch):
     stops.begin(0)
     before = groups.read_text()
     groups.write_text('{"1": "another"}')
-    with pytest.raises(lw.UsageError, match="cannot resume, because groups differs"):
+    with pytest.raises(lw.UsageError, match="cannot resume, because the content of groups= differs"):
         lw.dedup(path, by="elements", threshold=0.7, groups=groups, out=tmp_path / "out", resume=True)
     groups.write_text(before)
     assert len(lw.dedup(path, by="elements", threshold=0.7, groups=groups, out=tmp_path / "out", resume=True).removed) == 20

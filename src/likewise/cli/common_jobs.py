@@ -106,6 +106,9 @@ def ways(folder: Path) -> None:
     many = [" ".join(f"w{word}" for word in {0, 1, *(7 * i + word**3 % 997 for word in range(12))}) for i in range(2_000)]
     lw.dedup(many, by="words:1", threshold=0.9, bands=8, rows=1)  # overfull buckets, and a sample of the pairs that they skip
     lw.frequent([["a", "b"], ["a", "b", "c"]], support=2)
+    lw.dedup(TEXTS, ignore=TEXTS[:1])
+    lw.dedup(TEXTS, by="words:1", ignore_common=0.5)
+    lw.similarity(TEXTS[0], TEXTS[1], ignore=TEXTS[2:3])
     for by in ("words:3/bag", "words:1/containment"):
         lw.pairs(TEXTS, by=by, threshold=0.5)
     for mode in ("oph", "classic"):
@@ -119,6 +122,7 @@ def sets(folder: Path) -> None:
         verbs(jsonl(folder, "elements", values), folder, by="elements", threshold=0.5)
         verbs(parquet(folder, "elements", values), folder, by="elements", threshold=0.5)
         lw.similarity(values[0], values[1], by="elements")
+        lw.pairs(values, by="elements", ignore=values[2:3])
     common = np.random.default_rng(0).permuted(np.tile(np.arange(64), (4_000, 1)), axis=1)[:, :24].tolist()  # keys of several elements pay
     lw.pairs(parquet(folder, "common", common), by="elements", field="common", threshold=0.9, exact=True)
     verbs(parquet(folder, "tokens", integers), folder, by="tokens:2", threshold=0.5, field="tokens")

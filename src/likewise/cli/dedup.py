@@ -80,6 +80,7 @@ def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example
     """The summary at the end of a run."""
     from likewise.drawing.numbers import by_reason
     from likewise.report import removals
+    from likewise.report.wording import ignored
     from likewise.runs.outcome import in_a_line
 
     counts, clusters = report["counts"], report["clusters"]
@@ -95,6 +96,8 @@ def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example
     if clusters["number"]:
         largest = clusters["largest"][0]
         yield "clusters", f"{clusters['number']:,}, the largest with {counted(largest['items'], 'item')} (representative {removals.called(largest)})"
+    if said := ignored(report):
+        yield "ignored", said
     yield from recall_lines(report)
     yield "output", str(out)
     if example is not None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -61,6 +62,7 @@ class Flag:
 
 SWITCH: dict[str, Any] = {"is_flag": True, "default": None}
 LIST: dict[str, Any] = {"multiple": True}
+PATHS: dict[str, Any] = {"multiple": True, "type": click.Path(path_type=Path)}
 
 
 class One(click.types.StringParamType):
@@ -199,6 +201,20 @@ FLAGS: dict[str, Flag] = {
         {"multiple": True, "type": One()},
         brief="Normalization steps instead of the default ones: lower,punct, ... or none.",
         values=lambda: (ALL_MASKS, *STEPS),
+    ),
+    "ignore": Flag(
+        SIMILARITY,
+        "--ignore",
+        "Leave the shingles, or elements, of these inputs out of all items: a license notice, a template. Repeatable.",
+        "INPUT",
+        settings=PATHS,
+        values=FILE,
+    ),
+    "ignore_common": Flag(
+        SIMILARITY,
+        "--ignore-common",
+        "Leave out shingles, or elements, in more than this share of the distinct items, such as 0.01 or 1%. The inputs are read twice.",
+        "F",
     ),
     "exact": Flag(
         SIMILARITY,

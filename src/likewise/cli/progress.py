@@ -43,6 +43,7 @@ class ScreenProgress(Progress):
         super().begin(stage, total, unit)
         self.total, self.unit, self.done, self.before, self._compiled_before = total, unit, 0, 0, self.compiled
         self.left = TimeLeft(total)
+        self.bytes_read *= unit != "bytes"  # a second pass reads the same bytes
 
     def compiling(self) -> None:
         if not self._compiling_noted:

@@ -174,15 +174,16 @@ def reason(row: dict[str, Any], originals: Any, *, normalized: bool) -> str:
     after = f" after normalization ({steps})" if steps else ""
     if row["reason"] == "exact":
         return "exact copy" + (after or (" by groups" if method.get("groups") else ""))
+    rest = f", ignored {wording.parts(by)} left out" if method.get("ignore") or method.get("ignore_common") else ""
     if row["reason"] == "equal":
-        return f"same shingles by {by}{after}"
+        return f"same shingles by {by}{after}{rest}"
     if row[value] is None:
         return f"shares a bucket with the kept item by {by}; the {value} was not computed"
     about = "" if method["verify"] == "exact" else "about "
     grouped = " in groups" if method.get("groups") else ""
     amount = wording.amount(row[value], value, by)
     limit = f"{'maximum' if value == 'distance' else 'threshold'} {wording.limit(originals.report['threshold'], value, by)}"
-    return f"near-duplicate: {value} {about}{amount} by {by}{grouped} ({limit})"
+    return f"near-duplicate: {value} {about}{amount} by {by}{grouped}{rest} ({limit})"
 
 
 def check(screen: Screen, originals: Any, row: dict[str, Any], removed: Any, kept: Any) -> None:
@@ -190,7 +191,8 @@ def check(screen: Screen, originals: Any, row: dict[str, Any], removed: Any, kep
     from likewise.report.wording import amount
 
     method, then = originals.method, row[originals.value]
-    if method["verify"] != "exact" or method.get("groups") or then is None or method["by"].endswith("/bag"):
+    unknown = method.get("groups") or method.get("ignore") or method.get("ignore_common")  # which were those?
+    if method["verify"] != "exact" or unknown or then is None or method["by"].endswith("/bag"):
         return
     now = value_now(originals, removed, kept)
     if now is None or abs(now - then) > 1e-9 * max(1, abs(then)):  # False for two empty items, whose value is NaN
@@ -247,7 +249,7 @@ def show_alone(screen: Screen, originals: Any, place: tuple[str, int], found: An
 def why_not_removed(originals: Any, found: Any) -> str:
     """The reason why an item without duplicates was kept or rejected."""
     from likewise.records import NO_TEXT, REJECTED
-    from likewise.report.wording import limit
+    from likewise.report import wording
 
     method = originals.method
     if found.kind == REJECTED:
@@ -258,6 +260,8 @@ def why_not_removed(originals: Any, found: Any) -> str:
     if itself is None or itself != itself:  # NaN: not even similar to itself
         directed = of_payload(originals.want.kind).zeros[0]
         return "its values are all 0, so it has no direction" if directed else "it is empty, and empty items are not compared"
-    place = f"{'within' if originals.value == 'distance' else 'at or above'} {limit(originals.report['threshold'], originals.value, method['by'])}"
+    by, threshold = method["by"], originals.report["threshold"]
+    place = f"{'within' if originals.value == 'distance' else 'at or above'} {wording.limit(threshold, originals.value, by)}"
     short = f", or it has fewer than {method['min_tokens']} tokens (--min-tokens)" if method["min_tokens"] else ""
-    return f"no similar kept item was found {place}{short}"
+    bare = f", or all its {wording.parts(by)} are ignored" if method.get("ignore") or method.get("ignore_common") else ""
+    return f"no similar kept item was found {place}{short}{bare}"

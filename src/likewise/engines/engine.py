@@ -10,6 +10,7 @@ those of rows, and writes the report, the tables of removals and clusters, and t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from likewise.records import Each
     from likewise.runs.items import Items
     from likewise.stages.budget import Cut
+    from likewise.stages.counting import Common
     from likewise.stages.settle import Removals
 
 
@@ -42,6 +44,13 @@ class Engine(Protocol):
 
     Items are numbered from 0 in priority order. int64 is enough for all numbers of rows, items and counts.
     """
+
+    def common(self, sources: Sequence[Source], share: Fraction) -> tuple[Common, int]:
+        """The shingles in more than a share of the distinct items (``--ignore-common``), and the number of these items.
+
+        The sets are those of `stages.sketch` for the job that `Job.counting` gives. Exact copies count as one item, whatever their group; items
+        without shingles do not count. Raises the errors of `rows`, and of `stages.counting.limit_of`.
+        """
 
     def rows(self, sources: Sequence[Source]) -> Collection:
         """Read and sketch all rows (`stages.sketch`).

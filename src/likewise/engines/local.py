@@ -7,6 +7,8 @@ the buckets, and `settle` walks over them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -16,20 +18,27 @@ import pyarrow as pa
 from likewise.engines.engine import Found
 from likewise.io.collection import Collection, read
 from likewise.io.inputs import Source
+from likewise.io.part import Part
+from likewise.io.work import Work
 from likewise.items.documents import TEXT_COPIES, memory_of
+from likewise.job import Job
 from likewise.joins.greedy import removals
 from likewise.joins.pairs import Counts
 from likewise.methods import Measure, Text
-from likewise.records import Each
+from likewise.records import TEXT, Each
 from likewise.runs.items import Items, Run, sets
 from likewise.runs.pair_search import bucket, join_of
 from likewise.stages.buckets import Buckets, spread
 from likewise.stages.budget import Cut, hottest, overfull, sampled_cut
 from likewise.stages.copies import first_of_copies
+from likewise.stages.counting import Common, Stored, common, limit_of
 from likewise.stages.settle import Removals
 from likewise.stages.sketch import sketcher
 from likewise.stages.verify import verified
 from likewise.stages.walk import Sets, Walk, walk
+
+#: The columns of the work folder with a `stages.counting.Common`, by the ends of their names.
+COMMON = {"": "u8", "-items": "i8", "-most": "u8", "-first": "i8"}
 
 
 class Local:
@@ -38,13 +47,31 @@ class Local:
     def __init__(self, run: Run):
         self.run = run
 
+    def common(self, sources: Sequence[Source], share: Fraction) -> tuple[Common, int]:
+        run, part = self.run, Part(self.run.work, "count")
+        if not run.work.done("common"):
+            self.read(sources, run.job.counting, part)
+            sets, items = stored_sets(Collection(sources, part))
+            run.begin("counting shingles", 2 * int(sets.offsets[-1]), "shingles")
+            found = common(sets, limit_of(share, items), run.memory, workers=replace(run.workers, advance=self.counted))
+            columns = {f"common{name}": values for name, values in zip(COMMON, found, strict=True)}
+            run.work.append(columns, step="common", of=items)
+        part.discard()
+        words, *others = (run.work.column(f"common{name}", dtype) for name, dtype in COMMON.items())
+        return Common(words, *others), run.work.done("common")[0]["of"]
+
     def rows(self, sources: Sequence[Source]) -> Collection:
-        run, job = self.run, self.run.job
+        self.read(sources, self.run.job, self.run.work)
+        return Collection(sources, self.run.work, self.run.first_side)
+
+    def read(self, sources: Sequence[Source], job: Job, work: Work | Part) -> None:
+        """Read and sketch all rows into a work folder."""
+        run = self.run
         read(
             sources,
             job.want,
             sketcher(job),
-            run.work,
+            work,
             run.threads,
             skip=job.options.on_error == "skip",
             listed=run.listed,
@@ -53,7 +80,11 @@ class Local:
             memory=run.memory,
             takes=takes(job.method),
         )
-        return Collection(sources, run.work, run.first_side)
+
+    def counted(self, amount: int) -> None:
+        """Report progress of counting; the sets in the work folder take memory while they are counted."""
+        self.run.advance(amount)
+        self.run.spare()
 
     def copies(self, copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:
         return first_of_copies(copy, per, live, rank)
@@ -82,6 +113,16 @@ class Local:
 
     def write(self, source: Source, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, added: pa.Table | None, each: Each) -> int:
         return source.format.write(source.path, target, keep, start, length, added, each)
+
+
+def stored_sets(collection: Collection) -> tuple[Stored, int]:
+    """The sets of all rows, of which exact copies after the first are not counted; and the number of counted items."""
+    size, n = np.asarray(collection.column("size")), len(collection)
+    live = (collection.column("kind") == TEXT) & (size > 0)
+    first = first_of_copies(collection.column("copy"), np.zeros(n, np.uint64), live, np.arange(n))
+    counted = live & (first == np.arange(n))
+    offsets = np.concatenate(([0], np.cumsum(size, dtype=np.int64)))
+    return Stored(collection.work.column("sets", "u8"), offsets, counted), int(np.count_nonzero(counted))
 
 
 def takes(method: Text | Measure) -> Callable[[np.ndarray], int]:

@@ -22,6 +22,7 @@ from likewise.io.dimensions import first_dimension, has_other_dimension, with_di
 from likewise.io.formats.text import Files
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable
+from likewise.io.part import Part
 from likewise.io.presence import Lack
 from likewise.io.room import CHUNK_COPIES, GUESS, LONG, SHORT, Sketched, first_above, held
 from likewise.io.work import Work
@@ -52,7 +53,7 @@ def read(
     sources: Sequence[Source],
     want: Want,
     sketch: Sketch,
-    work: Work,
+    work: Work | Part,
     engine: Any,
     *,
     skip: bool,
@@ -137,7 +138,7 @@ def read(
     work.settle()
 
 
-def append(work: Work, source: Source, first: int, chunk: Sketched, **more: Any) -> None:
+def append(work: Work | Part, source: Source, first: int, chunk: Sketched, **more: Any) -> None:
     """Store the rows of a chunk, which follow ``first`` rows of its source, and journal it. Chunks come in input order."""
     records = chunk.records
     work.append(
@@ -156,7 +157,7 @@ def append(work: Work, source: Source, first: int, chunk: Sketched, **more: Any)
     )
 
 
-def tasks(sources: Sequence[Source], want: Want, work: Work, *, skip: bool) -> Iterator[Task]:
+def tasks(sources: Sequence[Source], want: Want, work: Work | Part, *, skip: bool) -> Iterator[Task]:
     """Yield the chunks still to be read, source by source."""
     done = work.done("chunk")
     at = done[-1]["source"] if done else 0
@@ -228,7 +229,7 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
         "id-data": data,
         "rejected": "".join(json.dumps(entry) + "\n" for entry in rejected).encode(),
         "digest": digest,
-        **{name: columns[name] for name in columns.keys() & {"odd"}},
+        **{name: columns[name] for name in columns.keys() & {"odd", "ignored"}},
         **bands.columns(columns["band_keys"]),
     }
 
@@ -254,7 +255,7 @@ def files_of(sources: Sequence[Source]) -> list[str]:
 class Collection:
     """Rows by number, from 0 across all sources in order; rejected rows are included."""
 
-    def __init__(self, sources: Sequence[Source], work: Work, first_side: int | None = None):
+    def __init__(self, sources: Sequence[Source], work: Work | Part, first_side: int | None = None):
         """first_side: the number of sources in the first of two collections; the others form the second. None: there is one collection."""
         self.sources = sources
         self.first_side = len(sources) if first_side is None else first_side
@@ -273,6 +274,7 @@ class Collection:
 
     def band(self, number: int, of: int) -> np.ndarray:
         """Return the keys of band ``number`` of ``of``, uint64[n], read from the file at each call."""
+        assert isinstance(self.work, Work)  # a part has no bands
         return bands.read(self.work, number, of, [entry["rows"] for entry in self.work.done("chunk")])
 
     def rows_of(self, source: int) -> slice:

@@ -8,13 +8,15 @@ import numpy as np
 
 from likewise.errors import FormatError
 from likewise.io import bands
+from likewise.io.part import Part
 from likewise.io.work import Work
 from likewise.kernels.sets import ODD_SKETCH
-from likewise.schema import ROW_COLUMNS
+from likewise.schema import IGNORED, ROW_COLUMNS
 
 #: Keys that the journal must have for a step, and their types.
 SAID: dict[str, dict[str, Any]] = {
     "chunk": {"source": int, "rows": int, "next": int, "found": bool, "fields": list},
+    "common": {"of": int},
     "decide": {"facts": dict, "compared": int},
     "write": {"file": str, "outputs": list},
     "publish": {"manifest": str, "beside": str},
@@ -23,7 +25,7 @@ SAID: dict[str, dict[str, Any]] = {
 MAY: dict[str, dict[str, Any]] = {"chunk": {"other": str, "nulls": int, "matrix": int}}
 
 
-def check(work: Work, sources: int) -> None:
+def check(work: Work | Part, sources: int) -> None:
     """Raise FormatError for a work folder whose journal and columns do not match.
 
     Checksums show that the columns are unchanged; this shows that they belong to the run.
@@ -52,14 +54,14 @@ def follow(chunks: list[dict[str, Any]], sources: int) -> bool:
     return True
 
 
-def fit(work: Work) -> bool:
+def fit(work: Work | Part) -> bool:
     """Return whether every column has an entry for each row, and columns of several values per row have as many as the sizes say."""
     chunks = work.done("chunk")
     rows = sum(chunk["rows"] for chunk in chunks)
     gone = {name for entry in work.done("discard") for name in entry["discarded"]}
     each = {name: rows * dtype.itemsize for name, dtype in ROW_COLUMNS.items()} | {"id-size": 4 * rows, "digest": 16 * len(chunks)}
     each |= {name: size - size % (8 * rows) if rows else 0 for name, size in work.lengths.items() if name.startswith(bands.PREFIX)}
-    each |= {"odd": ODD_SKETCH.itemsize * rows} if "odd" in work.lengths else {}
+    each |= {name: dtype.itemsize * rows for name, dtype in (("odd", ODD_SKETCH), ("ignored", IGNORED)) if name in work.lengths}
     if any(work.lengths.get(name, 0) != size for name, size in each.items() if name not in gone):
         return False
     sizes = work.column("id-size", "i4")

@@ -325,12 +325,14 @@ SET_BY = {"threshold_exact": f"{option('threshold')} or {option('within')}", "ta
 #: Values that an option of the same name sets.
 OPTIONS = re.compile(
     r"method\.(?:plan\.)?(by|normalize|field|records|id|per|min_tokens|copies|keep|output|pairs|removed_records|on_error|max_record|limit|seed"
-    r"|verify|exact|bands|rows|slots|sketch|tune|threshold_exact|target)(?:\[\d+\])?"
+    r"|ignore|ignore_common|verify|exact|bands|rows|slots|sketch|tune|threshold_exact|target)(?:\[\d+\])?"
 )
 
 
 def option_of(place: str) -> str:
     """The option that sets the value at a place in the description of a run; the place itself if no single option does."""
+    if place in ("groups", "ignored"):  # digests of what these options name
+        return f"the content of {option(place.removesuffix('d'))}"
     found = OPTIONS.fullmatch(place)
     return place if found is None else SET_BY.get(found[1]) or option(found[1])
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from likewise.errors import UsageError
 from likewise.items import tables
+from likewise.items.ignored import NOTHING, Ignored
 from likewise.items.normalize import normalize
 from likewise.items.normalized import normalizer
 from likewise.items.stopwords import STOP_WORDS
@@ -54,10 +55,13 @@ class Shingled:
     copy: np.ndarray  # uint64[n, 2]: 128-bit hash of the normalized text
     offsets: np.ndarray  # int64[n + 1]
     values: np.ndarray  # uint64[offsets[n]], ascending and distinct within an item
+    numbers: np.ndarray  # uint32[n, 2]: shingles with repeats, all and ignored ones
 
 
-def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarray], Shingled]:
+def shingler(method: Text, seed: int, ignored: Ignored = NOTHING) -> Callable[[pa.LargeBinaryArray, np.ndarray], Shingled]:
     """A function (texts, bool[n]: which to read) -> Shingled; skipped texts are empty. Threads may share it.
+
+    ignored: shingles that are left out, made by the same unit, k, normalization and seed without ``bag``; of bags, all their repeats.
 
     Raises UsageError for token ids with steps of normalization.
     """
@@ -74,9 +78,11 @@ def shingler(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarr
         if method.unit == "tokens":
             chars = (length // 8).astype(np.uint32)
         values = np.empty(int(length.sum()), np.uint64)  # room for a shingle a byte: untouched memory costs nothing
-        counts, copy, offsets = shingles.shingle(out, start, length, UNITS[method.unit], method.k, method.bag, classes, keys, factors, stops, values)
+        unit = UNITS[method.unit]
+        made = shingles.shingle(out, start, length, unit, method.k, method.bag, classes, keys, factors, stops, *ignored, values)
+        counts, copy, offsets, numbers = made
         values.resize(offsets[-1], refcheck=False)  # returns the rest in place
-        return Shingled(counts, chars, copy, offsets, values)
+        return Shingled(counts, chars, copy, offsets, values, numbers)
 
     return shingle
 

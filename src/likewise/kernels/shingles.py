@@ -10,6 +10,7 @@ from likewise.kernels.blocks import BLOCK, between64, bit_length, low_bits
 from likewise.kernels.digest import hash_bytes, hash_twice
 from likewise.kernels.distinct import number_repeats, sort_distinct
 from likewise.kernels.hashing import mix64
+from likewise.kernels.ignored import leave_out
 from likewise.kernels.utf8 import decode
 
 WORDS, WHITESPACE, CHARS, LINES, PARAGRAPHS, STOPWORDS, BYTES, CODE, IDS = range(9)
@@ -19,12 +20,15 @@ STOP_SLOTS = 1024
 
 
 @kernel
-def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, values):
-    """Cut texts into tokens and shingles: (token counts uint32[n], digests uint64[n, 2], offsets int64[n + 1]); fills values[: offsets[n]].
+def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, ignored, begins, values):
+    """Cut texts into tokens and shingles; fills values[: offsets[n]].
+
+    Returns (token counts uint32[n], digests uint64[n, 2], offsets int64[n + 1], numbers of shingles with repeats, all and ignored, uint32[n, 2]).
 
     data: uint8, texts data[start[i] : start[i] + length[i]], with text.SPARE bytes more; it may be changed, as invisible characters are removed.
     unit: WORDS to IDS. k: tokens of a shingle. bag: repeats of a shingle become elements of their own. classes: the class of each character.
     keys: see kernels.digest. factors: a random odd uint64 for each place in a shingle, and one more. stops: see `is_stop`.
+    ignored, begins: shingles that are left out, with all their repeats; see kernels.ignored.
     values: uint64, room for one shingle a byte; the set of text i, ascending and distinct, is values[offsets[i]:offsets[i + 1]].
     """
     items = start.size
@@ -34,6 +38,7 @@ def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, va
     token_count = np.empty(items, np.uint32)
     copy = np.empty((items, 2), np.uint64)
     offsets = np.zeros(items + 1, np.int64)
+    numbers = np.zeros((items, 2), np.uint32)
     starts, ends = np.empty(longest + 65, np.int64), np.empty(longest + 65, np.int64)
     hashes, prints = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64)
     places = np.empty(2 * longest + 2, np.uint32)
@@ -47,10 +52,14 @@ def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, va
             found = anchored(hashes, count, k, factors, stops, prints)
         else:
             found = consecutive(hashes, count, k, factors, prints)
+        numbers[item, 0] = found
+        if ignored.size:
+            found = leave_out(prints, found, ignored, begins)
+            numbers[item, 1] = numbers[item, 0] - np.uint32(found)
         if bag:
             number_repeats(prints, found, seen, places)
         offsets[item + 1] = offsets[item] + sort_distinct(prints, found, places, values[offsets[item] :])
-    return token_count, copy, offsets
+    return token_count, copy, offsets, numbers
 
 
 @inline

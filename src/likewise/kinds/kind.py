@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from likewise.io.inputs import Source
     from likewise.items.documents import Shingled
+    from likewise.items.ignored import Ignored
     from likewise.items.payloads import Rows
     from likewise.joins.pairs import Among, Join
     from likewise.methods import Measure, Text
@@ -193,8 +194,8 @@ class Kind:
         """The text of `written` as a JSON value."""
         return text
 
-    def shingled(self, batch: Any, method: Text, seed: int) -> Shingled:
-        """A batch as sets of shingles, for kinds that are cut."""
+    def shingled(self, batch: Any, method: Text, seed: int, ignored: Ignored | None = None) -> Shingled:
+        """A batch as sets of shingles, without ignored ones, for kinds that are cut."""
         raise NotImplementedError
 
     def item_type(self, want: Want) -> np.dtype:

@@ -90,7 +90,13 @@ class Sets(Stored):
 
         words, offsets = given.words()
         values, offsets = ascending(words if job.grouped is None else job.grouped(words), offsets)
-        return sketched(np.diff(offsets), values, np.diff(offsets), keys_of(job, (values, offsets)))
+        if job.ignored is None:
+            return sketched(np.diff(offsets), values, np.diff(offsets), keys_of(job, (values, offsets)))
+        left = job.ignored.without(values, offsets)
+        size = np.diff(left[1])
+        ignored = np.stack([np.diff(offsets), np.diff(offsets) - size], axis=1)
+        found = sketched(np.diff(offsets), left[0], size, keys_of(job, left))
+        return found._replace(given=(values, np.diff(offsets)), ignored=ignored)
 
     def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
         from likewise.joins.set_join import SetJoin

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from likewise.items.documents import Shingled
+    from likewise.items.ignored import Ignored
     from likewise.job import Job
     from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
@@ -53,12 +54,13 @@ class Texts(Stored):
 
         return convert
 
-    def shingled(self, batch: Any, method: Any, seed: int) -> Shingled:
-        """A batch as sets of shingles. Raises UsageError with the row, counted from 0, for an item of another type."""
+    def shingled(self, batch: Any, method: Any, seed: int, ignored: Ignored | None = None) -> Shingled:
+        """A batch as sets of shingles, without ignored ones. Raises UsageError with the row, counted from 0, for an item of another type."""
         from likewise.items.documents import shingler
+        from likewise.items.ignored import NOTHING
 
         items = self.column(batch)
-        return shingler(method, seed)(items.fill_null(b""), items.is_valid().to_numpy(zero_copy_only=False))
+        return shingler(method, seed, ignored or NOTHING)(items.fill_null(b""), items.is_valid().to_numpy(zero_copy_only=False))
 
     def column(self, batch: Any) -> pa.LargeBinaryArray:
         """A batch, or a single item, as payloads."""
@@ -72,10 +74,11 @@ class Texts(Stored):
 
         from likewise.families.minhash import MinHash
         from likewise.items.documents import shingler
+        from likewise.items.ignored import NOTHING
         from likewise.records import TEXT
         from likewise.stages.sketch import tagged_slots
 
-        shingle = shingler(job.method, job.seed)  # type: ignore[arg-type]
+        shingle = shingler(job.method, job.seed, job.ignored or NOTHING)  # type: ignore[arg-type]
         estimates = job.verify == "estimate"
 
         def sketch(records: Records) -> Columns:
@@ -86,11 +89,15 @@ class Texts(Stored):
                 family, sets = MinHash(plan.slots, plan.sketch, job.seed), (shingled.values, shingled.offsets)
                 if estimates:
                     signature = family.signature(sets)
-                    compared = tagged_slots(signature, shingled.tokens) | {"band_keys": family.band_keys_of(signature, plan.bands, plan.rows)}
+                    compared = tagged_slots(signature, np.diff(shingled.offsets)) | {
+                        "band_keys": family.band_keys_of(signature, plan.bands, plan.rows)
+                    }
                 else:
                     compared["band_keys"] = family.band_keys(sets, plan.bands, plan.rows)
             else:
                 compared["band_keys"] = np.zeros((0, len(records)), np.uint64)
+            if job.ignored:
+                compared["ignored"] = shingled.numbers
             return {"tokens": shingled.tokens, "chars": shingled.chars, "copy": shingled.copy, **compared}
 
         return sketch

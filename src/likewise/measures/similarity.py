@@ -8,6 +8,7 @@ from typing import Any
 
 from likewise.errors import DataError, UsageError
 from likewise.items import sets
+from likewise.items.ignored import Ignored
 from likewise.measures import CONTAINMENT, measure
 from likewise.methods import Measure, Text
 
@@ -34,15 +35,25 @@ def of_groups(batch: Any, groups: Callable[[Any], Any]) -> Any:
     return sets.distinct(groups(values), offsets)
 
 
-def values_of(method: Text | Measure, a: Any, b: Any, groups: Callable[[Any], Any] | None = None) -> Any:
+def of_rest(batch: Any, method: Text, ignored: Ignored) -> Any:
+    """Texts as sets of shingles without ignored ones."""
+    shingled = method.kind.shingled(batch, method, 0, ignored)
+    return shingled.values, shingled.offsets
+
+
+def values_of(method: Text | Measure, a: Any, b: Any, groups: Callable[[Any], Any] | None = None, ignored: Ignored | None = None) -> Any:
     """The measure of two items, a float or int, or of two batches item by item, an array.
 
-    groups: maps the words of elements to those of their groups. Raises UsageError, naming the side and the row.
+    groups: maps the words of elements to those of their groups. ignored: shingles or elements that are left out. Raises UsageError, naming
+    the side and the row.
     """
     kind = method.kind
 
     def converter(a: Any, b: Any) -> Convert:
-        return partial(of_groups, groups=groups) if groups is not None else kind.converter(a, b, method)
+        if isinstance(method, Text) and ignored is not None:
+            return partial(of_rest, method=method, ignored=ignored)
+        convert = partial(of_groups, groups=groups) if groups is not None else sets.sets if ignored is not None else kind.converter(a, b, method)
+        return convert if ignored is None else lambda batch: ignored.without(*convert(batch))
 
     alone = [kind.alone(a), kind.alone(b)]
     one, many = True in alone, False in alone or alone == [None, None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from likewise.drawing import charts
@@ -33,7 +34,7 @@ def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Exampl
     report, run: the content of report.json and run.json (None if it is missing). examples: a few removed items with their texts.
     """
     parts = [banner(report), warnings(report), counts(report), removed(report), clusters(report), pairs(report, examples), sources(report)]
-    parts += [similar(report), recall_section(report), buckets(report, run), machine(report, run), choices(report)]
+    parts += [similar(report), left_out(report), recall_section(report), buckets(report, run), machine(report, run), choices(report)]
     header = tag("header", tag("h1", headline(report)), subtitle(report), conditions(report))
     head = tag(
         "head",
@@ -175,7 +176,7 @@ def defined(report: Report) -> str:
     if facts is not None:
         item = kind_of(facts.name).described(curve.layout(report).get("dimension"))
         value = wording.GROUPED if report["method"].get("groups") else facts.value
-        return f"Each item is {item}. The {report.get('value', 'similarity')} of two {several} is {value}."
+        return f"Each item is {item}. The {report.get('value', 'similarity')} of two {several} is {value}.{wording.without_ignored(report)}"
     unit, _, length = by.split("/")[0].partition(":")
     tokens = wording.UNITS.get(unit, unit)
     shingles, parts = (f"sequences of {length} {tokens} (shingles)", "shingles") if length != "1" else (tokens, tokens)
@@ -187,7 +188,26 @@ def defined(report: Report) -> str:
     else:
         held, value = "set", f"Jaccard similarity of their sets: the number of common {parts} divided by the number of {parts} in either"
     said = f"Each {one} is represented by the {held} of its {shingles}. The similarity of two {several} is the {value}. "
-    return said + "1 means equal; 0 means nothing in common."
+    return f"{said}1 means equal; 0 means nothing in common.{wording.without_ignored(report)}"
+
+
+def left_out(report: Report) -> Html | None:
+    """Return the section on what the run ignored, or None."""
+    found = report.get("ignored")
+    if not found:
+        return None
+    what = wording.parts(str(report["method"]["by"]))
+    said = f"{found['occurrences']:,} of all {found['of']:,} {what} ({share(found['occurrences'], found['of'])}) were left out: "
+    said += f"those equal to {counted(found['shingles'], f'ignored {what[:-1]}')}. "
+    if without := found["items_without_others"]:
+        said += f"{items(report, without)} had no others and could only be exact copies. "
+    title, common = f"Ignored {what}", found.get("common")
+    if not common:
+        return section(title, tag("p", said))
+    said += f"{counted(common['shingles'], what[:-1])} occurred in more than {percent(float(Fraction(common['share'])))} of "
+    said += f"{counted(common['items'], f'distinct {noun(report)}', f'distinct {noun(report, plural=True)}')}."
+    rows = [[tag("bdi", each["text"] or "(far from the beginning)"), each["items"], share(each["share"], 1)] for each in common["most"]]
+    return section(title, tag("p", said), table(f"The most common {what}", ["content", noun(report, plural=True), "share"], rows) if rows else None)
 
 
 def limit_of(report: Report) -> str:

@@ -15,8 +15,8 @@ from likewise.messages import option, verb
 from likewise.methods import Text
 from likewise.planning.spread import spread
 from likewise.records import NO_TEXT, REJECTED, TEXT
-from likewise.report import removals
-from likewise.runs.items import Run
+from likewise.report import ignored, removals
+from likewise.runs.items import Run, bare
 from likewise.runs.results import Decision
 
 LARGEST = 10
@@ -63,6 +63,7 @@ def summary(collection: Collection, decision: Decision, empty: np.ndarray, short
         "clusters": clusters(collection, decision),
         "sources": sources(collection, removed, rejected),
         "ids": {"missing": missing_ids(collection), "repeated": collection.repeated_ids[0]},
+        **ignored.facts(collection, run),
         "warnings": run.warnings,
     }
 
@@ -133,6 +134,13 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
         more = " and others" if zeros > NAMED else ""
         no_direction = job.kind.zeros[zeros > 1]
         said.append(f"{zeros:,} of {usable:,} items {no_direction} and {'matches' if zeros == 1 else 'match'} nothing: {where}{more}")
+    said += ignored.warnings(collection, job)
+    nothing_left = bare(collection)
+    if some := int(nothing_left.sum()):
+        where = first_places(collection, nothing_left)
+        more = " and others" if some > NAMED else ""
+        have, are = ("has", "is") if some == 1 else ("have", "are")
+        said.append(f"{some:,} of {usable:,} items {have} ignored shingles only and {are} compared with nothing: {where}{more}")
     unread, ends = collection.unreadable()
     if unread:
         more = " and others" if len(unread) > NAMED else ""

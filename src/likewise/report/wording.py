@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from likewise.drawing.numbers import shown
+from typing import Any
+
+from likewise.drawing.numbers import counted, share, shown
 from likewise.kinds import kind_of, kinds, measures
 from likewise.kinds.kind import MeasureFacts
 
@@ -128,6 +130,28 @@ def limit(threshold: float, name: str, by: str) -> str:
     ('0.99999', '3 bits')
     """
     return f"{shown(threshold)} {units(by)[threshold != 1] if name == 'distance' else ''}".rstrip()
+
+
+def parts(by: str) -> str:
+    """Return the plural noun of what an item is cut into, or consists of: shingles, or elements."""
+    facts = measured(by)
+    return facts.parts if facts else "shingles"
+
+
+def without_ignored(report: dict[str, Any]) -> str:
+    """Return a sentence that says what was left out before items were compared; empty if nothing was."""
+    return f" Ignored {parts(str(report['method']['by']))} are left out of both." if report.get("ignored") else ""
+
+
+def ignored(report: dict[str, Any]) -> str | None:
+    """Return what was ignored in one line; None if nothing was."""
+    found = report.get("ignored")
+    if not found:
+        return None
+    part = parts(str(report["method"]["by"]))
+    bare = found["items_without_others"]
+    without = f"; {counted(bare, 'item has', 'items have')} no others" if bare else ""
+    return f"{found['shingles']:,} {part}, {share(found['occurrences'], found['of'])} of all{without}"
 
 
 def not_compared(counts: dict[str, int], by: str) -> list[str]:

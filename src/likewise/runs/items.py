@@ -16,6 +16,8 @@ from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
 from likewise.messages import Message, in_document
 from likewise.progress import Progress, raise_if_interrupted
+from likewise.schema import IGNORED
+from likewise.stages.counting import Common
 from likewise.stages.walk import MODES, Sets
 from likewise.stages.workers import Workers
 
@@ -32,6 +34,7 @@ class Run:
     first_side: int  # this many sources belong to the first collection, the others to the second
     memory: int  # limit in bytes
     listed: bool  # unreadable rows are listed in an output file
+    common: tuple[Common, int] | None = None  # the common shingles that are ignored, and the number of items that were counted
     warnings: list[str] = field(default_factory=list)  # for the report
     notes: list[str] = field(default_factory=list)  # about this machine, for run.json
 
@@ -87,6 +90,17 @@ class Items:
     def per(self) -> np.ndarray:
         """uint64[items]: only items with equal values are compared."""
         return np.asarray(self.collection.column("per")[self.member])
+
+
+def shingles(collection: Collection) -> np.ndarray:
+    """The numbers of shingles of each row, all and ignored ones (schema.IGNORED); no rows if the run ignores nothing."""
+    return collection.work.column("ignored", IGNORED)
+
+
+def bare(collection: Collection) -> np.ndarray:
+    """bool[rows]: rows all of whose shingles are ignored, so that nothing is left to compare."""
+    found = shingles(collection)
+    return (found[:, 0] > 0) & (found[:, 0] == found[:, 1]) if len(found) else np.zeros(len(collection), bool)
 
 
 def sets(items: Items, run: Run) -> Sets:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,20 +22,24 @@ from likewise.io import compression, presence
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
+from likewise.items.ignored import ignoring
 from likewise.job import Job
 from likewise.messages import option
 from likewise.records import REJECTED, TEXT
-from likewise.runs.items import Items, Run, words_of
+from likewise.runs.items import Items, Run, bare, words_of
 from likewise.runs.pair_search import pair_source
 from likewise.runs.results import Decision
 from likewise.runs.shown import beginning
 from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
+from likewise.stages.counting import Common
 from likewise.stages.listing import Listing
 from likewise.stages.order import priority_order
 from likewise.stages.walk import components
 
 #: Bytes of memory held for each row, each distinct row, each of its bands, and each listed pair.
 ROW_BYTES, ITEM_BYTES, BAND_BYTES, PAIR_BYTES = 120, 50, 4, 90
+#: Bytes of memory held for each ignored shingle, with where its bucket begins and the counts.
+IGNORED_BYTES = 24
 
 
 def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
@@ -45,9 +50,13 @@ def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
         if not any(fnmatch.fnmatchcase(name, pattern) for name in files):
             there = f"the inputs are {', '.join(files[:5])}" if files else "the data come from Python"
             raise UsageError(f"{option('prefer', pattern)}: no input file matches; {there}")
+    job.kind.check_libraries()  # fail before any file is read
+    if options.ignore_common is not None:
+        run.begin("reading shingles", bytes_to_read(sources), "bytes")
+        run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("count-chunk")))
+        ignore(run, *engine.common(sources, options.ignore_common))
     run.begin("reading and sketching", bytes_to_read(sources), "bytes")
     run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
-    job.kind.check_libraries()  # fail before any file is read
     collection = engine.rows(sources)
     for number, source in enumerate(sources):
         check_unchanged(source, run.inputs[number])
@@ -67,6 +76,15 @@ def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
         seen = presence.seen(sources, job.want)
         raise DataError(f"no row has a number in the field {options.score!r}, which {option('keep', options.keep)} needs{seen}")
     return collection
+
+
+def ignore(run: Run, common: Common, items: int) -> None:
+    """Let the run ignore common shingles, besides those that it ignores already."""
+    run.common = (common, items)
+    given = common.words[:0] if run.job.ignored is None else run.job.ignored.words
+    ignored = ignoring(np.concatenate([common.words, given]))
+    run.job = replace(run.job, ignored=ignored)
+    note_need(f"{len(ignored.words):,} ignored shingles", IGNORED_BYTES * len(ignored.words), run)
 
 
 def bytes_to_read(sources: Sequence[Source]) -> int:
@@ -104,7 +122,7 @@ def distinct(collection: Collection, run: Run, engine: Engine) -> Items:
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
     first = engine.copies(copy, collection.column("per"), copied, rank)
-    member = order[(first[order] == order) & live[order]]
+    member = order[(first[order] == order) & (live & ~bare(collection))[order]]
     items = Items(collection, empty, short, first, member)
     for name in ROW_COLUMNS:
         run.work.rest(name)
@@ -229,7 +247,7 @@ def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.nd
     Returns (int64[m, 2] of query and row, float64[m], True if no neighbor can be missing). Without a second collection each row is a query, and not
     its own neighbor. With ``--per`` only rows with equal values are neighbors.
     """
-    rows = np.flatnonzero((collection.column("kind") == TEXT) & (collection.column("tokens") > 0))
+    rows = np.flatnonzero((collection.column("kind") == TEXT) & (collection.column("tokens") > 0) & ~bare(collection))
     if not run.job.options.per:
         return nearest_among(rows, collection, run, k)
     value, size = np.unique(collection.column("per")[rows], return_inverse=True, return_counts=True)[1:]

@@ -15,14 +15,16 @@ from typing import Any
 from likewise.compiled.notice import NOTICE
 from likewise.drawing.numbers import counted
 from likewise.engines.threads import Threads, default_memory
-from likewise.errors import LikewiseError, UsageError, can_go_on
+from likewise.errors import DataError, LikewiseError, UsageError, can_go_on
 from likewise.io import containers
 from likewise.io import inputs as io_inputs
-from likewise.io.inputs import Sources, printable, sole_kind, typed
+from likewise.io.inputs import STDIN, Sources, printable, sole_kind, typed
 from likewise.io.item_files import compared_by, items_among
 from likewise.io.layouts import DELTA_LOG
 from likewise.io.output import work_beside
 from likewise.io.work import Work
+from likewise.items.ignored import Ignored
+from likewise.job import Job
 from likewise.kinds import of_payload
 from likewise.messages import either, option
 from likewise.options import Options, resolve
@@ -30,6 +32,7 @@ from likewise.progress import Progress
 from likewise.records import Want
 from likewise.runs import inspection, pipeline
 from likewise.runs import writing as outputs
+from likewise.runs.ignoring import of_inputs
 from likewise.runs.live import watched
 
 #: Maximum number of text files, and minimum number of their lines, for the warning that each file is one document.
@@ -63,6 +66,8 @@ def started(
         if against is not None:
             sources = beside(sources, sources_of(against, out, folder, wanted))
         job = inspection.inspect_inputs(sources, options, walk=verb == "dedup" or options.star)
+        if options.ignore is not None:
+            job = replace(job, ignored=ignored_by(options, job))
         made = {**outputs.described(job, verb), "inputs": [source.fingerprint() for source in sources]}
         work.begin(made)
     except BaseException:
@@ -148,6 +153,16 @@ def changed(sources: Sources, inputs: list[dict[str, Any]]) -> LikewiseError | N
     except LikewiseError as error:
         return error
     return None
+
+
+def ignored_by(options: Options, job: Job) -> Ignored:
+    """The shingles of the inputs that ``ignore`` names. The errors of inputs name the option."""
+    try:
+        if options.ignore == (Path(STDIN),):
+            raise UsageError("standard input can only be an INPUT; name a file")
+        return of_inputs(sources_of(options.ignore, None, None, job.want), job)
+    except (UsageError, DataError) as error:
+        raise type(error)(f"{option('ignore')}: {error.marked}") from error
 
 
 def temporary_folder() -> Path:

@@ -57,7 +57,8 @@ def described(job: Job, verb: str) -> dict[str, Any]:
     """Return everything that can change a result."""
     versions = {"likewise": __version__, "hash_scheme": HASH_SCHEME, "unicode": UNICODE_VERSION}
     groups = {} if job.grouped is None else {"groups": job.grouped.digest}  # content of the file, of which the method has only the name
-    return {"verb": verb, "versions": versions, "method": job.described(), **groups}
+    ignored = {} if job.ignored is None else {"ignored": job.ignored.digest}
+    return {"verb": verb, "versions": versions, "method": job.described(), **groups, **ignored}
 
 
 def check(sources: Sequence[Source], options: Options, *, written: bool) -> None:

@@ -3,6 +3,7 @@
 In the order of a run:
 
 - workers: the tasks, progress and memory that steps use
+- counting: the shingles in more than a share of the items, which are then ignored, if the user asks for it
 - sketch: rows become words, digests of copies, and band keys
 - copies: exact copies collapse into the first
 - order: the priority order of ``keep`` and ``prefer``

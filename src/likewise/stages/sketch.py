@@ -16,7 +16,7 @@ from likewise.kernels.hashing import derive
 from likewise.kernels.rows import digests
 from likewise.kernels.sets import odd_sketches
 from likewise.records import TEXT, Records
-from likewise.schema import ROW_COLUMNS
+from likewise.schema import IGNORED, ROW_COLUMNS
 
 Columns = dict[str, np.ndarray]
 Stage = Callable[[Records], Columns]
@@ -32,6 +32,7 @@ class Sketched(NamedTuple):
     size: np.ndarray  # uint32[n]: the number of words of each row
     keys: np.ndarray  # uint64[bands, n]; [0, n] without bands
     given: tuple[np.ndarray, np.ndarray] | None = None  # words and sizes of the items it was derived from, which identify copies
+    ignored: np.ndarray | None = None  # numbers of elements, all and ignored ones, int64[n, 2]
 
 
 class Payload(NamedTuple):
@@ -61,8 +62,9 @@ def payload_of(records: Records) -> Payload:
 def sketcher(job: Job) -> Stage:
     """The function from the rows of a chunk to their columns.
 
-    Columns: schema.ROW_COLUMNS; ``band_keys`` uint64[bands, n], of 0 bands if the job has none; ``sets`` uint64[m]; and ``odd`` where candidate
-    pairs of sets will be compared. The function may be called from several threads. The columns of a row depend on that row only.
+    Columns: schema.ROW_COLUMNS; ``band_keys`` uint64[bands, n], of 0 bands if the job has none; ``sets`` uint64[m]; ``odd`` where candidate pairs of
+    sets will be compared; and ``ignored`` (schema.IGNORED) if the job ignores shingles. The function may be called from several threads. The columns
+    of a row depend on that row only.
     """
     sketch = job.kind.sketcher(job)
     compared = job.plan is not None and job.verify == "exact" and job.compared.sets
@@ -80,6 +82,8 @@ def sketcher(job: Job) -> Stage:
             columns["odd"] = odd_sketches(columns["sets"], np.concatenate(([0], np.cumsum(columns["size"], dtype=np.int64))))
         if job.verify == "none":
             columns |= {"sets": columns["sets"][:0], "size": np.zeros(len(records), "u4")}
+        if job.ignored:
+            columns["ignored"] = np.ascontiguousarray(columns["ignored"], IGNORED.base)
         return columns | {name: np.ascontiguousarray(columns[name], dtype.base) for name, dtype in ROW_COLUMNS.items()}
 
     return stage
@@ -105,7 +109,8 @@ def columns_of(found: Sketched, job: Job) -> Columns:
     """The columns of sketched rows, without those that `sketcher` adds."""
     words, size = found.given or (found.words, found.size)
     copy = copies_of(words, size, job.seed)
-    return {"tokens": found.tokens, "chars": found.tokens, "copy": copy, "sets": found.words, "size": found.size, "band_keys": found.keys}
+    columns = {"tokens": found.tokens, "chars": found.tokens, "copy": copy, "sets": found.words, "size": found.size, "band_keys": found.keys}
+    return columns if found.ignored is None else columns | {"ignored": found.ignored}
 
 
 def copies_of(words: np.ndarray, size: np.ndarray, seed: int) -> np.ndarray:
@@ -113,11 +118,14 @@ def copies_of(words: np.ndarray, size: np.ndarray, seed: int) -> np.ndarray:
     return digests(words, np.concatenate(([0], np.cumsum(size, dtype=np.int64))), derive(np.uint64(seed), COPY_KEYS, KEYS))
 
 
-def tagged_slots(signature: np.ndarray, tokens: np.ndarray) -> Columns:
-    """A signature as a set of (position, slot) pairs: two such sets share as many elements as the signatures have equal slots."""
+def tagged_slots(signature: np.ndarray, sizes: np.ndarray) -> Columns:
+    """A signature as a set of (position, slot) pairs: two such sets share as many elements as the signatures have equal slots.
+
+    sizes: int64[n], the sizes of the signed sets; an empty one has no slots.
+    """
     slots = signature.shape[1]
     tagged = (np.arange(slots, dtype=np.uint64) << np.uint64(32)) | signature.astype(np.uint64)
-    some = tokens > 0
+    some = sizes > 0
     return {"sets": tagged[some].ravel(), "size": np.where(some, slots, 0).astype("u4")}
 
 

@@ -43,6 +43,8 @@ def audit(
     id: str | None = None,
     per: str | None = None,
     min_tokens: int | None = None,
+    ignore: Inputs | None = None,
+    ignore_common: Number | None = None,
     groups: str | Path | Mapping[Any, Any] | None = None,
     bands: int | None = None,
     rows: int | None = None,
@@ -64,8 +66,8 @@ def audit(
     inputs: an output folder of `dedup`, whose run is repeated with the same options and input files; or inputs as for `pairs`.
 
     Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``html``,
-    ``id``, ``per``, ``min_tokens``, ``groups``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``,
-    ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
+    ``id``, ``per``, ``min_tokens``, ``ignore``, ``ignore_common``, ``groups``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``,
+    ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
 
     >>> import likewise as lw
     >>> lw.audit(["a b c d e", "a b c d x", "p q r s t"], by="words:1", threshold=0.6).recall
@@ -82,6 +84,8 @@ def audit(
         table = (made.choices | typed).get("groups")
         if made.groups is not None and isinstance(table, Path) and not table.is_file():
             raise UsageError(f"{inputs}: the groups that this output was made with ({table}) are missing; give {option('groups')}")
+        if made.ignores_data and "ignore" not in typed:
+            raise UsageError(f"{inputs}: the texts that this output ignores came from Python and are not stored; give {option('ignore')}")
         inputs = made.inputs
     options = resolved([inputs], {**(made.choices if made else {}), **typed})
     with started(inputs, options, "audit", None, progress) as (sources, run):
@@ -91,6 +95,9 @@ def audit(
         collection = pipeline.collect(sources, run, Local(run))
         if made and sorted(collection.digests()) != sorted(made.digests):
             raise DataError("the inputs have changed since the output was made; run dedup again, or audit the input files")
+        if made and made.ignored != (None if run.job.ignored is None else run.job.ignored.digest):
+            remedy = f"run dedup again, or give what it ignores with {option('ignore')}"
+            raise DataError(f"the ignored shingles are not those of the output; {remedy}")
         items = pipeline.distinct(collection, run, Local(run))
         found = measured(items, run, sample, walk=bool(made))
         of_layout = run.job.plan.about_layout if run.job.plan else []  # the recall is measured, so a prediction of it is not needed
@@ -113,12 +120,14 @@ class Made(NamedTuple):
     verify: str
     digests: list[str]  # of what was read
     groups: str | None  # the digest of the groups of elements, where there were some
+    ignored: str | None  # the digest of the ignored shingles, where there were some
+    ignores_data: bool  # some came from data in memory
 
 
 def as_made(out: Path) -> Made:
     manifest, run = sealed(out / "manifest.json"), sealed(out / "run.json")
     method = manifest["method"]
-    names = ("by", "field", "records", "html", "id", "per", "min_tokens", "seed", "exact", "limit", "on_error", "max_record")
+    names = ("by", "field", "records", "html", "id", "per", "min_tokens", "ignore_common", "seed", "exact", "limit", "on_error", "max_record")
     choices = {name: method[name] for name in names if method.get(name) is not None}
     if isinstance(methods.parse(method["by"]), Text):
         choices["normalize"] = method["normalize"] or "none"
@@ -127,7 +136,10 @@ def as_made(out: Path) -> Made:
     choices |= {name: plan[name] for name in ("bands", "rows") if name in plan} | {"recall": plan.get("target", 0.99)}
     choices |= {"sketch": plan["sketch"]} if plan.get("sketch") else {}
     choices |= {"groups": Path(method["groups"])} if method.get("groups") else {}
+    ignore = method.get("ignore")
+    choices |= {"ignore": [Path(path) for path in ignore]} if isinstance(ignore, list) else {}
     digests = [entry["xxh3_128"] for entry in manifest["inputs"]]
     if len(digests) > 0 and not run["inputs"]:
         raise DataError(f"{out}: this output was made from data in memory, which is not stored; audit the data with the same options")
-    return Made([Path(entry["path"]) for entry in run["inputs"]], choices, method["verify"], digests, manifest.get("groups"))
+    paths = [Path(entry["path"]) for entry in run["inputs"]]
+    return Made(paths, choices, method["verify"], digests, manifest.get("groups"), manifest.get("ignored"), isinstance(ignore, str))

@@ -40,6 +40,8 @@ def dedup(
     id: str | None = None,
     per: str | None = None,
     min_tokens: int | None = None,
+    ignore: Inputs | None = None,
+    ignore_common: Number | None = None,
     groups: str | Path | Mapping[Any, Any] | None = None,
     verify: Verify | None = None,
     keep: str | None = None,
@@ -86,7 +88,9 @@ def dedup(
     ``html``             what to read of web pages in archives: their "text", the "main" text, or the "raw" source (text)
     ``id``               column or JSON path of the id ("id", else the position, not the label of a data frame's index: use ``frame.iloc[id]``)
     ``per``              compare only items with the same value of this field
-    ``min_tokens``       keep items with fewer tokens without comparing them (0)
+    ``min_tokens``       keep items with fewer tokens, ignored ones included, without comparing them (0)
+    ``ignore``           inputs such as a license notice or a template, also texts: their shingles or elements are left out of all items
+    ``ignore_common``    leave out the shingles or elements in more than this share of the distinct items, such as 0.01 or "1%"
     ``groups``           for sets: a mapping from elements to groups, or a file with one; the sets of groups are compared
     ``verify``           how candidates are checked: "exact", "estimate" by signatures, or "none" (exact)
     ``keep``             which of similar items is kept: first, last, longest, shortest, or max:F or min:F of a field F (first)

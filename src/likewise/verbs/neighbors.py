@@ -18,7 +18,7 @@ from likewise.options import Options, integer
 from likewise.planning.families import findable
 from likewise.progress import Progress
 from likewise.records import REJECTED
-from likewise.report import summary
+from likewise.report import ignored, summary
 from likewise.runs import pipeline
 from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
@@ -43,6 +43,8 @@ def neighbors(
     html: Html | None = None,
     id: str | None = None,
     per: str | None = None,
+    ignore: Inputs | None = None,
+    ignore_common: Number | None = None,
     groups: str | Path | Mapping[Any, Any] | None = None,
     seed: int | str | None = None,
     limit: int | None = None,
@@ -59,8 +61,8 @@ def neighbors(
     items. With ``threshold`` or ``within``, only neighbors within this limit are listed, so a query may have fewer than k rows.
     ``recall`` is the minimum probability that each of the true k nearest items is found; with ``exact``, all are found.
 
-    Other options are those of `dedup`: ``by``, ``normalize``, ``field``, ``records``, ``html``, ``id``, ``per``, ``groups``, ``seed``, ``limit``,
-    ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
+    Other options are those of `dedup`: ``by``, ``normalize``, ``field``, ``records``, ``html``, ``id``, ``per``, ``ignore``, ``ignore_common``,
+    ``groups``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
 
     >>> import likewise as lw
     >>> lw.neighbors(["a b c d", "a b c x", "p q"], query=["a b c"], by="words:2", k=2).to_arrow().to_pylist()
@@ -100,6 +102,7 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
             "read": len(collection),
             "queries": queries,
             "with_fewer": queries - int((np.unique(rows[:, 0], return_counts=True)[1] >= k).sum()),
+            **ignored.facts(collection, run),
             "warnings": run.warnings,
         }
     return Pairs(table, report, origin=origin)

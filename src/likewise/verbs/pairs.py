@@ -16,7 +16,7 @@ from likewise.methods import Measure, Text
 from likewise.options import Options
 from likewise.planning.spread import spread
 from likewise.progress import Progress
-from likewise.report import summary
+from likewise.report import ignored, summary
 from likewise.runs import pipeline
 from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
@@ -41,6 +41,8 @@ def pairs(
     id: str | None = None,
     per: str | None = None,
     min_tokens: int | None = None,
+    ignore: Inputs | None = None,
+    ignore_common: Number | None = None,
     groups: str | Path | Mapping[Any, Any] | None = None,
     verify: Verify | None = None,
     keep: str | None = None,
@@ -74,8 +76,9 @@ def pairs(
     pairs (100,000,000); more are an error.
 
     Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``html``,
-    ``id``, ``per``, ``min_tokens``, ``groups``, ``verify``, ``copies``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``, ``seed``,
-    ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
+    ``id``, ``per``, ``min_tokens``, ``ignore``, ``ignore_common``, ``groups``, ``verify``, ``copies``, ``bands``, ``rows``, ``slots``, ``sketch``,
+    ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. With ``against``,
+    ``ignore_common`` counts the items of both collections together. Raises the errors of `dedup`.
 
     >>> import likewise as lw
     >>> lw.pairs(["a b c d", "A B C D", "x y"], by="words:2").to_arrow().to_pylist()
@@ -107,6 +110,7 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
             "method": job.described(),
             "read": len(collection),
             "not_judged": int(summary.not_judged(collection, job).sum()) if job.contained else 0,
+            **ignored.facts(collection, run),
             "warnings": run.warnings,
         }
     return Pairs(table, report, origin=origin)

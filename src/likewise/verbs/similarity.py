@@ -16,6 +16,7 @@ from likewise.methods import Measure, Text
 
 if TYPE_CHECKING:
     from likewise.items.documents import Shingled
+    from likewise.items.ignored import Ignored
 
 
 def sketch(
@@ -35,7 +36,13 @@ def sketch(
 
 
 def similarity(
-    a: Any, b: Any, *, by: str | Text | Measure = "words:5", normalize: str | Sequence[str] | None = None, groups: Mapping[Any, Any] | None = None
+    a: Any,
+    b: Any,
+    *,
+    by: str | Text | Measure = "words:5",
+    normalize: str | Sequence[str] | None = None,
+    ignore: Any = None,
+    groups: Mapping[Any, Any] | None = None,
 ) -> Any:
     """Return the exact similarity or distance of two items (float or int), or of two batches row by row (float64[n] or int64[n]).
 
@@ -66,7 +73,8 @@ def similarity(
     A list of elements is a set, so [1, 0, 1, 1] is the set {0, 1}: write a binary vector as the numbers of its columns that are 1.
 
     A batch is a list of items, or an array with one row per item (docs/reference/measures.md). A single item is compared with a single item, a batch
-    with a batch of the same length. The value of two empty sets or texts is NaN, and so is the containment of an empty item.
+    with a batch of the same length. The value of two empty sets or texts is NaN, and so is the containment of an empty item. ``ignore`` names inputs,
+    or gives texts or sets, whose shingles or elements are left out of both items, as in `dedup`; an item without others counts as empty.
 
     Raises UsageError for values that are not items or have no value by this measure, and DataError for bytes that are not UTF-8, with the row,
     counted from 0.
@@ -83,7 +91,18 @@ def similarity(
     method = methods.parse(by, normalize)
     if groups is not None and not (isinstance(groups, Mapping) and method.kind.grouped):
         raise UsageError(f"{option('groups')}: give a mapping from element to group, with {option('by', 'elements')}")
-    return values_of(method, a, b, None if groups is None else Groups(groups, 0))
+    grouped = None if groups is None else Groups(groups, 0)
+    return values_of(method, a, b, grouped, None if ignore is None else ignored(ignore, method, groups))
+
+
+def ignored(given: Any, method: Text | Measure, groups: Mapping[Any, Any] | None) -> Ignored:
+    """The shingles or elements of what a caller wants to be ignored. Raises the errors of `dedup`."""
+    from likewise.options import resolve
+    from likewise.runs.inspection import job_of
+    from likewise.runs.session import ignored_by
+
+    options = resolve(by=method, ignore=given, limited=False, one_way=True)
+    return ignored_by(options, job_of(options, grouped=None if groups is None else Groups(groups, 0)))
 
 
 def shingle(texts: Any, by: str | Text, normalize: str | Sequence[str] | None, seed: int) -> Shingled:

@@ -1,0 +1,131 @@
+"""What a run ignored, for its report: how many shingles, their share of all, and the most common passages that they make up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.drawing.numbers import share
+from likewise.io.collection import Collection
+from likewise.items.documents import shingler
+from likewise.items.elements import element
+from likewise.items.tokens import token_texts
+from likewise.items.words import Hasher
+from likewise.job import Job
+from likewise.methods import Text
+from likewise.report.gather import NEAR_THE_BEGINNING
+from likewise.runs.items import Run, bare, shingles
+from likewise.runs.shown import read_again
+
+#: Text between the tokens of a shingle, by unit.
+BETWEEN = {"words": " ", "whitespace": " ", "stopwords": " ", "code": " ", "tokens": " ", "chars": "", "lines": "\n", "paragraphs": "\n\n"}
+#: Passages in the report, and the characters of each. Longer texts are not searched for them.
+PASSAGES, SHOWN, LONGEST = 10, 200, 1 << 18
+
+
+def facts(collection: Collection, run: Run) -> dict[str, Any]:
+    """The part of a report about ignored shingles; empty if the run ignores nothing."""
+    job = run.job
+    if job.ignored is None:
+        return {}
+    of, occurrences = totals(collection)
+    found: dict[str, Any] = {
+        "shingles": len(job.ignored.words),
+        "occurrences": occurrences,
+        "of": of,
+        "items_without_others": int(bare(collection).sum()),
+    }
+    if run.common is not None:
+        common, items = run.common
+        found["common"] = {"share": str(job.options.ignore_common), "items": items, "shingles": len(common.words), "most": passages(collection, run)}
+    return {"ignored": found}
+
+
+def totals(collection: Collection) -> tuple[int, int]:
+    """The number of shingles of all items, and of the ignored ones among them; repeats count."""
+    of, occurrences = shingles(collection).sum(axis=0, dtype=np.int64).tolist()
+    return of, occurrences
+
+
+def passages(collection: Collection, run: Run) -> list[dict[str, Any]]:
+    """The most common passages, each with the number and share of the items that have its most common shingle.
+
+    The text is None if it was not searched for: it is far from the beginning of its source, or in a long item.
+    """
+    assert run.common is not None
+    (words, number, named, first), items = run.common
+    near = first[collection.column("start")[first] < NEAR_THE_BEGINNING]
+    texts = read_again(collection, np.unique(near).tolist(), run.job.want) if len(near) else {}
+    known, found, shown = {int(word) for word in words}, [], set()
+    for word, row in zip(named.tolist(), first.tolist(), strict=True):
+        if word not in shown:
+            text, of = passage(word, texts.get(row, ""), known, run.job)
+            shown |= of
+            has = int(number[np.searchsorted(words, np.uint64(word))])
+            found.append({"text": text, "items": has, "share": has / items})
+    return found[:PASSAGES]
+
+
+def passage(word: int, text: str, known: set[int], job: Job) -> tuple[str | None, set[int]]:
+    """The consecutive common shingles of a text around one of them: their text, or None if it is not found, and the shingles.
+
+    word: the shingle. known: all common ones. Elements of a set have no neighbors.
+    """
+    names, words, overlap = pieces(text, job) if text and len(text) <= LONGEST else ([], [], 0)
+    if word not in words:
+        return None, {word}
+    low = high = words.index(word)
+    if overlap:
+        while low and words[low - 1] in known:
+            low -= 1
+        while high + 1 < len(words) and words[high + 1] in known:
+            high += 1
+    between = BETWEEN.get(job.method.unit, "") if isinstance(job.method, Text) else ""
+    parts = [names[low], *(name[overlap:] for name in names[low + 1 : high + 1])]
+    joined = between.join(str(token) for part in parts for token in part)
+    if isinstance(job.method, Text) and job.method.unit == "bytes":
+        joined = bytes.fromhex(joined).decode("utf-8", "backslashreplace")
+    return joined if len(joined) <= SHOWN else f"{joined[: SHOWN - 2]} …", set(words[low : high + 1])
+
+
+def pieces(text: str, job: Job) -> tuple[list[Any], list[int], int]:
+    """The shingles of a text as shown to people, or the elements of a set: each as its tokens, its word, and how many tokens neighbors share."""
+    if not isinstance(job.method, Text):
+        try:
+            elements = [one for one in map(element, json.loads(text)) if one is not None]
+        except (ValueError, TypeError, RecursionError):
+            return [], [], 0
+        words = Hasher(job.seed).listed(elements)
+        return [[one] for one in elements], (words if job.grouped is None else job.grouped(words)).tolist(), 0
+    unit, k = job.method.unit, job.method.k + (job.method.unit == "stopwords")
+    tokens: Any = token_texts(text, job.method) if unit != "tokens" else list(map(int, text.split()))
+    names = [tokens[at : at + k] for at in range(max(1, len(tokens) - k + 1))]
+    raw = [payload(name, unit) for name in names]
+    method = replace(job.method, normalize=(), bag=False)  # the tokens are normalized
+    made = shingler(method, job.seed)(pa.array(raw, pa.large_binary()), np.ones(len(raw), bool))
+    one = np.diff(made.offsets) == 1
+    words = np.zeros(len(raw), np.uint64)
+    words[one] = made.values[made.offsets[:-1][one]]
+    return names, words.tolist(), 0 if unit == "stopwords" else k - 1
+
+
+def payload(tokens: list[Any], unit: str) -> bytes:
+    """The payload of a text of these tokens alone."""
+    if unit == "tokens":
+        return np.array(tokens, "<i8").tobytes()
+    return bytes.fromhex("".join(tokens)) if unit == "bytes" else BETWEEN[unit].join(tokens).encode("utf-8", "surrogatepass")
+
+
+def warnings(collection: Collection, job: Job) -> Iterator[str]:
+    """Yield a warning if most shingles are ignored."""
+    if job.ignored is None:
+        return
+    of, occurrences = totals(collection)
+    if occurrences * 2 > of:
+        what = "shingles" if isinstance(job.method, Text) else "elements"
+        yield f"{share(occurrences, of)} of all {what} are ignored ({occurrences:,} of {of:,}); similarities are those of the rest"
