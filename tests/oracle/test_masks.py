@@ -34,7 +34,7 @@ VALUES = {
     "dates": [
         *("2024-05-01", "2024/5/1", "2024.05.01", "20240501", "01.05.2024", "5/1/2024", "17/06/09", "01.05.24", "2024-05"),
         *("2024-05-01T12:30:05Z", "2024-05-01 12:30:05,123", "2024-05-01T12:30:05.123456+02:00", "2024-05-01 12:30:05.1+02", "2024-05-01 12:30"),
-        *("20240501T123005Z", "20171223-22:15:29:606", "20111213_140500", "2005-06-03-15.42.50.363779", "17/06/09 20:10:40"),
+        *("20240501T123005Z", "20171223-22:15:29:606", "20171223-22:5:9:6", "20111213_140500", "2005-06-03-15.42.50.363779", "17/06/09 20:10:40"),
         *("10/Oct/2000:13:55:36 -0700", "Jun 14 15:16:01", "Jun  9 06:06:01", "Sun, 06 Nov 1994 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"),
         *("Thu Jun 09 06:07:04 UTC 2005", "03-17 16:13:38.811", "10.30 16:49:06", "12:30", "12:30:05", "23:59:60", "12:30 PM", "3pm", "12:30:05 UTC"),
         *("6 November 1994", "November 6, 1994", "November 6th, 1994", "5th May", "May 5", "March 2024", "06-Nov-1994", "Sunday, 5 May 2024 at 9:05"),
@@ -141,11 +141,14 @@ def replaced(text: str, names: tuple[str, ...]) -> str:
 @settings(max_examples=60, deadline=None)
 @given(texts=st.lists(LIKE_VALUES, max_size=4))
 def test_the_kernel_replaces_what_regular_expressions_define(names, texts):
-    array = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
-    data, start, length, chars = normalizer(names)(array, np.ones(len(texts), bool))
+    """Bytes behind the texts let the kernel process all of them in blocks; without any, only character by character."""
+    every = [*texts, "behind " * 20]
+    array = pa.array([text.encode("utf-8", "surrogatepass") for text in every], pa.large_binary())
+    data, start, length, chars = normalizer(names)(array, np.arange(len(every)) < len(texts))
     got = [data[at : at + size].tobytes().decode("utf-8", "surrogatepass") for at, size in zip(start.tolist(), length.tolist(), strict=True)]
-    assert got == [replaced(text, names) for text in texts] == [masked(text, names) for text in texts]
-    assert chars.tolist() == [len(text) for text in texts]
+    assert got == [*(replaced(text, names) for text in texts), ""]
+    assert got[:-1] == [masked(text, names) for text in texts]
+    assert chars.tolist() == [*map(len, texts), 0]
 
 
 EXPRESSIONS = st.recursive(

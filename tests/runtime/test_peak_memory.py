@@ -17,6 +17,7 @@ import pytest
 import likewise as lw
 from command_line import SOURCE
 from likewise.items.documents import memory_of
+from likewise.methods import parse
 
 #: Says at its end what it had resident: what the system counts for a child may be of the process that started it.
 PROGRAM = """
@@ -113,13 +114,14 @@ def test_a_record_that_cannot_be_held_is_refused_before_the_work_and_held_with_m
 def test_what_a_text_takes_is_estimated_from_its_tokens():
     import numpy as np
 
-    def needed(text: str, unit: str) -> int:
-        return memory_of(np.frombuffer(text.encode(), np.uint8), unit)
+    def needed(text: str, by: str, steps: str = "none") -> int:
+        return memory_of(np.frombuffer(text.encode(), np.uint8), parse(by, steps))
 
     assert needed("ab cd ef", "words") == 4 * 8 + 44 * 3
     assert needed("a b\nc d", "lines") == 4 * 7 + 44 * 2
     assert needed("abcd", "chars") == 32 * 4
     assert needed("漢字", "words") == 4 * 6 + 44 * 3
+    assert needed("abcd", "chars", "ip,numbers") == 34 * 4 and needed("abcd", "chars", "re:a") == needed("abcd", "chars", "header") == 35 * 4
 
 
 def test_rows_and_pairs_that_take_more_than_the_limit_are_reported_but_not_in_the_report(tmp_path, monkeypatch):

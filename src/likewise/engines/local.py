@@ -128,7 +128,7 @@ def stored_sets(collection: Collection) -> tuple[Stored, int]:
 def takes(method: Text | Measure) -> Callable[[np.ndarray], int]:
     """The function that estimates the bytes of memory needed to sketch a row from its content, uint8[n]."""
     if isinstance(method, Text):
-        return partial(memory_of, unit=method.unit)
+        return partial(memory_of, method=method)
     return lambda held: TEXT_COPIES * len(held)
 
 

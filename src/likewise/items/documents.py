@@ -11,6 +11,7 @@ import pyarrow as pa
 from likewise.errors import UsageError
 from likewise.items import tables
 from likewise.items.ignored import NOTHING, Ignored
+from likewise.items.masks import parts
 from likewise.items.normalize import normalize
 from likewise.items.normalized import normalizer
 from likewise.items.stopwords import STOP_WORDS
@@ -87,17 +88,18 @@ def shingler(method: Text, seed: int, ignored: Ignored = NOTHING) -> Callable[[p
     return shingle
 
 
-def memory_of(data: np.ndarray, unit: str) -> int:
-    """Estimated bytes of memory for reading a text, uint8[n], and cutting it into tokens."""
+def memory_of(data: np.ndarray, method: Text) -> int:
+    """Estimated bytes of memory for reading a text, uint8[n], normalizing it and cutting it into tokens."""
+    unit, copies = method.unit, TEXT_COPIES + parts(method.normalize).copies
     if unit in ("chars", "bytes"):
-        return (TEXT_COPIES + CHARACTER_BYTES) * len(data)
+        return (copies + CHARACTER_BYTES) * len(data)
     if unit == "tokens":
-        return (TEXT_COPIES + TOKEN_BYTES // 8) * len(data)
+        return (copies + TOKEN_BYTES // 8) * len(data)
     begins = np.zeros(256, bool)  # their number approximates that of tokens: separators of words, and first bytes of letters that may be words
     begins[list(b"\r\n" if unit in IN_LINES else bytes(set(range(128)) - set(WORD_BYTES)))] = True
     begins[0xE0:] = unit not in IN_LINES
     tokens = sum(int(np.count_nonzero(begins[data[at : at + COUNTED_BYTES]])) for at in range(0, len(data), COUNTED_BYTES))
-    return TEXT_COPIES * len(data) + TOKEN_BYTES * (tokens + 1)
+    return copies * len(data) + TOKEN_BYTES * (tokens + 1)
 
 
 def stop_table(method: Text, seed: int) -> np.ndarray:

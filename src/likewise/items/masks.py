@@ -13,7 +13,7 @@ from likewise.items import tables, unicode
 from likewise.items.automata import automaton
 from likewise.items.expressions import replaced
 from likewise.kernels import tokens
-from likewise.kernels.masks import WORD, mask
+from likewise.kernels.masks import SPARE, WORD, mask
 from likewise.methods import HEADER, MASKS, PATTERN
 
 #: A number with leading zero or without, up to the given one.
@@ -42,6 +42,8 @@ NAMED = f" ?(Z|(UTC|GMT)({OFFSET}|[+-][0-9]{{1,2}})?|[ECMP][SD]T|CES?T)"
 SHIFT = f"({NAMED}| ?{OFFSET}|[+-][01][0-9])?"
 FRACTION = "([.,:][0-9]{1,9})?"
 CLOCK = f"{HOUR}:{SIXTY}(:({SIXTY}|60){FRACTION})?( ?[AaPp][Mm])?"
+#: A time after a date, where minutes and seconds may have one digit.
+TIME = f"{HOUR}:[0-5]?[0-9](:([0-5]?[0-9]|60){FRACTION})?( ?[AaPp][Mm])?"
 YMD = "|".join(f"{YEAR}{mark}{MONTH}{mark}{DAY}" for mark in ("-", "/", "\\."))
 DATE = "|".join(
     [
@@ -68,8 +70,8 @@ PATTERNS = {
     "ip": rf"{V4}(:[0-9]{{1,5}}|/[0-9]{{1,2}})?|({V6}){ZONE}(/[0-9]{{1,3}})?|\[({V6}){ZONE}\]:[0-9]{{1,5}}",
     "dates": "|".join(
         [
-            rf"({MON}[,.]? )?({DATE})(([T _:-]|, | at ){CLOCK}{SHIFT})?",
-            f"({MON} )?{JAN}  ?{DAY} {CLOCK}{SHIFT} {YEAR}",
+            rf"({MON}[,.]? )?({DATE})(([T _:-]|, | at ){TIME}{SHIFT})?",
+            f"({MON} )?{JAN}  ?{DAY} {TIME}{SHIFT} {YEAR}",
             rf"({YMD})-{HOUR}\.{SIXTY}\.{SIXTY}(\.[0-9]{{1,9}})?",
             f"{YEAR}(0[1-9]|1[0-2]){TWO}[T_-]?([01][0-9]|2[0-3]){SIXTY}({SIXTY}{FRACTION})?{SHIFT}",
             f"{TWO}[./-]{TWO} {CLOCK}",
@@ -101,6 +103,11 @@ class Parts(NamedTuple):
     def edited(self) -> bool:
         """True if regular expressions are applied."""
         return self.header or bool(self.patterns)
+
+    @property
+    def copies(self) -> int:
+        """Copies of a text that these steps make, beyond those of any run."""
+        return 3 * self.edited + 2 * bool(self.masks)
 
 
 def parts(steps: Iterable[str]) -> Parts:
@@ -138,7 +145,7 @@ def masked(text: str, steps: Iterable[str]) -> str:
         raw = replaced(pa.array([raw], pa.large_binary()), of.patterns, header=of.header)[0].as_py()
     if of.masks:
         data = np.frombuffer(raw, np.uint8)
-        out = np.empty_like(data)
+        out = np.empty(len(data) + SPARE, np.uint8)
         _, length = mask(data, np.zeros(1, np.int64), np.array([len(raw)]), *automaton_of(of.masks), out)
         raw = out[: length[0]].tobytes()
     return raw.decode("utf-8", "surrogatepass")

@@ -13,7 +13,7 @@ from likewise.items import masks, tables, unicode
 from likewise.items.expressions import replaced
 from likewise.items.normalize import normalize
 from likewise.kernels import text
-from likewise.kernels.masks import mask
+from likewise.kernels.masks import SPARE, mask
 
 
 class Normalized(NamedTuple):
@@ -46,7 +46,7 @@ def normalizer(steps: tuple[str, ...], *, in_lines: bool = False) -> Callable[[p
         if of.edited:
             data, start, length = buffers(replaced(texts, of.patterns, header=of.header), live)
         if automaton:
-            if len(scratch.masked) < (total := int(length.sum())):
+            if len(scratch.masked) < (total := int(length.sum()) + SPARE):
                 scratch.masked = np.empty(total * 3 // 2, np.uint8)
             start, length = mask(data, start, length, *automaton, scratch.masked)
             data = scratch.masked[:]

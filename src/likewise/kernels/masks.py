@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from likewise.compiled.jit import always, inline, kernel
+from likewise.kernels.blocks import BLOCK, between64, bit_length, copy64, low_bits, lowest_bit
 from likewise.kernels.utf8 import decode
 
 WORD = np.uint8(0x80)  # of a class: letters, digits and marks, which may stand neither before nor after a value
 CLASS = np.uint8(0x7F)
 START = np.uint16(1)
+SPARE = BLOCK  # bytes after the last text that are written to
 PLACEHOLDER = 48  # the digit 0, a word in every unit, which no step changes
 
 
@@ -17,7 +19,7 @@ PLACEHOLDER = 48  # the digit 0, a word in every unit, which no step changes
 def mask(data, start, length, classes, moves, accepts, out):
     """Copy the texts data[start[i] : start[i] + length[i]], UTF-8, one after the other to ``out``, each value replaced by PLACEHOLDER.
 
-    At the first place where a value begins, the longest is replaced; the next is looked for after it. ``out``: uint8, room for all texts.
+    At the first place where a value begins, the longest is replaced; the next is looked for after it. ``out``: uint8, room for all texts, and SPARE.
     classes: uint8[0x110000], the class of each character in ``moves``, with WORD. moves: uint16[states, classes], the next state, 0 for none.
     accepts: bool[states], True if a value may end. Returns (start int64[n], length int64[n]) in ``out``.
     """
@@ -28,22 +30,67 @@ def mask(data, start, length, classes, moves, accepts, out):
         at, end = start[item], start[item] + length[item]
         in_word = False
         while at < end:
-            code, size = decode(data, at)
-            kind = classes[code]
-            if not in_word and moves[START, kind & CLASS] and may_begin(data, at, end, classes, moves, accepts):
-                stop, last = value_end(data, at, end, classes, moves, accepts)
+            until = end
+            if at + 2 * BLOCK <= data.size:
+                other = between64(data, at, 0x80, 0xFF) & low_bits(end - at)
+                size = min(lowest_bit(other), end - at)
+                if size >= 8 or other == 0:
+                    at, to, in_word = ascii_block(data, at, size, end, in_word, classes, moves, accepts, out, to)
+                    continue
+                until = at + bit_length(other)
+            while at < until:
+                code, size = decode(data, at)
+                kind = classes[code]
+                stop, last = at, kind
+                if not in_word and moves[START, kind & CLASS]:
+                    stop, last = value_end(data, at, end, classes, moves, accepts)
                 if stop > at:
                     out[to] = PLACEHOLDER
                     to += 1
-                    at, in_word = stop, last & WORD != 0
-                    continue
-            for i in range(size):
-                out[to + i] = data[at + i]
-            to += size
-            at += size
-            in_word = kind & WORD != 0
+                    at = stop
+                else:
+                    for i in range(size):
+                        out[to + i] = data[at + i]
+                    to += size
+                    at += size
+                    last = kind
+                in_word = last & WORD != 0
         out_length[item] = to - out_start[item]
     return out_start, out_length
+
+
+@inline
+def ascii_block(data, at, size, end, in_word, classes, moves, accepts, out, to):
+    """Copy a block of ``size`` bytes, 1 to BLOCK, all ASCII, and the rest of a value that goes over its end.
+
+    in_word: True if a letter or digit precedes. Returns (index after what was copied, index in ``out``, True if it ends with a letter or digit).
+    """
+    word = ascii_words(data, at)
+    begins = between64(data, at, 0x21, 0x7E) & ~(word << np.uint64(1) | np.uint64(in_word)) & low_bits(size)
+    stop = at + size
+    copied = at
+    while begins:
+        place = at + lowest_bit(begins)
+        begins &= begins - np.uint64(1)
+        if moves[START, classes[data[place]] & CLASS] and may_begin(data, place, end, classes, moves, accepts):
+            found, last = value_end(data, place, end, classes, moves, accepts)
+            if found > place:
+                copy64(data, copied, out, to, False, False)
+                to += place - copied
+                out[to] = PLACEHOLDER
+                to += 1
+                copied = found
+                if found >= stop:
+                    return found, to, last & WORD != 0
+                begins &= ~low_bits(found - at)
+    copy64(data, copied, out, to, False, False)
+    return stop, to + stop - copied, word >> np.uint64(size - 1) & np.uint64(1) != 0
+
+
+@always
+def ascii_words(data, at):
+    """Mask of the ASCII letters and digits of a block."""
+    return between64(data, at, 48, 57) | between64(data, at, 65, 90) | between64(data, at, 97, 122)
 
 
 @always
