@@ -91,6 +91,12 @@ def naming(path: str | Path) -> Iterator[None]:
         raise
 
 
+def of_device(error: OSError, place: object) -> OSError:
+    """The error of a device or a store with the name of the place, and the words of the system, or of the store if it named the place itself."""
+    said = error.strerror if error.filename else os.strerror(error.errno or 0)
+    return OSError(error.errno, said, str(place))
+
+
 def can_go_on(error: BaseException) -> bool:
     """True if the cause of an error is outside the run, so that it can be resumed: it was interrupted, or the system refused something."""
     return not isinstance(error, LikewiseError) or (isinstance(error.__cause__, OSError) and bool(error.__cause__.errno))

@@ -188,7 +188,7 @@ def test_an_input_that_is_the_output_is_refused_and_left_alone(here: Path) -> No
         ("broken", "is a link to nowhere, which does not exist"),
         ("empty", "empty: no data file in this folder; likewise reads .jsonl"),
         ("p", r"p: no data file in this folder, but 1 image; by='image' compares images"),
-        ("s3://bucket/x.jsonl", "remote addresses"),
+        ("abfs://bucket/x.jsonl", "this kind of address cannot be read; likewise reads s3://"),
         ("pipe", "for a pipe, use standard input"),
         ("a.txt.gz", "decompress this file first"),
         ("p/a.png", "p/a.png: is an image; by='image' compares images"),

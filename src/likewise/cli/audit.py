@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from likewise.choices import TAKES
 from likewise.cli.screen import Screen, counted, in_line, percent
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.drawing.numbers import ranged
+from likewise.io.address import place
 
 if TYPE_CHECKING:
     from likewise.runs.audit import Audit
@@ -30,7 +30,7 @@ def command(screen: Screen, inputs: tuple[str, ...], **choices: Any) -> None:
     from likewise.verbs.audit import audit
 
     progress = progress_on(screen)
-    given = Path(inputs[0]) if len(inputs) == 1 else [Path(one) for one in inputs]
+    given = place(inputs[0]) if len(inputs) == 1 else [place(one) for one in inputs]
     found = audit(given, progress=progress, **choices)
     if screen.json:
         screen.document({"schema": "likewise/audit/1", **found.to_dict()})

@@ -14,6 +14,7 @@ from likewise.cli.plan import recall_of
 from likewise.cli.screen import Screen, counted, duration, in_line, size, typed
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.errors import UsageError, can_go_on
+from likewise.io.address import place, without_secrets
 from likewise.messages import in_document
 from likewise.options import Options
 from likewise.planning.choose import OPH_STEEP_ABOVE
@@ -40,8 +41,8 @@ NOT_EXACT = {
 def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry_run: bool = False, exit_code: bool = False, **choices: Any) -> int:
     from likewise.runs.session import resolved
 
-    options = resolved([[Path(given) for given in inputs]], choices)
-    target = None if out is None else Path(out)
+    options = resolved([[place(given) for given in inputs]], choices)
+    target = None if out is None else place(out)
     if target is not None:
         from likewise.io.output import check_target
 
@@ -63,7 +64,7 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
     for message in early_warnings(options):
         progress.warn(message)
     with resumable(options.work or work_beside(target), more):
-        result = deduplicate([Path(given) for given in inputs], options, target, progress)
+        result = deduplicate([place(given) for given in inputs], options, target, progress)
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
     else:
@@ -122,7 +123,7 @@ def example(removed: Path, *, near: bool) -> object:
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    with open(removed, "rb") as file:
+    with removed.open("rb") as file:
         for batch in pq.ParquetFile(file).iter_batches(columns=["id", "source", "position", "reason"]):
             at = pc.index(batch["reason"], "near").as_py() if near else 0
             for row in batch.slice(at, 1).to_pylist() if at >= 0 else ():
@@ -181,7 +182,7 @@ def resumable(work: Path, more: list[str]) -> Iterator[None]:
         yield
     except BaseException as stop:
         if can_go_on(stop) and is_begun(work):
-            given = sys.argv[1:]
+            given = [without_secrets(word) for word in sys.argv[1:]]
             end = given.index("--") if "--" in given else len(given)
             if isinstance(stop, UsageError) and getattr(stop.__cause__, "errno", None) == errno.ENOMEM:  # `errors.no_room`
                 stop.add_note(f"raise --memory in the command below; to change anything else, delete {work} and start over")
@@ -241,7 +242,7 @@ def sources_of(inputs: tuple[str, ...], options: Options, out: Path | None) -> S
     from likewise.io.inputs import STDIN, resolve
     from likewise.runs.inspection import want
 
-    files = [Path(given) for given in inputs if given != STDIN]
+    files = [place(given) for given in inputs if given != STDIN]
     return resolve(files, out=out, work=options.work, want=want(options)) if files else []
 
 

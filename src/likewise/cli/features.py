@@ -14,6 +14,7 @@ from likewise.cli.screen import Screen, counted
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.errors import UsageError
 from likewise.io import rejects
+from likewise.io.address import place
 from likewise.io.placing import apart, check_file
 from likewise.messages import option
 
@@ -46,7 +47,8 @@ def command(
 ) -> None:
     if out is None:
         raise UsageError("-o is missing: name the output file with -o FILE, such as -o features.parquet")
-    target, rejected_path = Path(out), rejects.beside(Path(out))
+    target = place(out)
+    rejected_path = rejects.beside(target)
     check(target, rejected_path, inputs, vectors, overwrite=overwrite, skips=choices.get("on_error") == "skip")
     from likewise.cli.progress import progress_on
     from likewise.runs.extraction import extract
@@ -54,8 +56,8 @@ def command(
     progress = progress_on(screen)
     with folder_in(work) as folder:
         made = extract(
-            [Path(given) for given in inputs],
-            vectors=None if vectors is None else Path(vectors),
+            [place(given) for given in inputs],
+            vectors=None if vectors is None else place(vectors),
             work=folder,
             progress=progress,
             **choices,
@@ -127,4 +129,4 @@ def read(inputs: Sequence[str], vectors: str | None) -> list[tuple[str, Path]]:
     from likewise.io.media.files import found
     from likewise.records import Want
 
-    return found([Path(given) for given in inputs]).files if vectors is None else [("--vectors", Path(vectors)), *read_from(inputs, Want())]
+    return found([place(given) for given in inputs]).files if vectors is None else [("--vectors", place(vectors)), *read_from(inputs, Want())]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from likewise.choices import TAKES, CsvFormulas
@@ -10,6 +9,7 @@ from likewise.cli.flags import FILE
 from likewise.cli.pairs import check, deliver
 from likewise.cli.screen import Screen, counted, percent
 from likewise.cli.verbs import INPUTS, inputs, verb
+from likewise.io.address import place
 
 
 @verb(
@@ -40,8 +40,8 @@ def command(
 ) -> int:
     from likewise.runs.session import resolved
 
-    options = resolved([[Path(given) for given in some] or None for some in (inputs, query)], choices, limited=False)
-    target = None if out is None else Path(out)
+    options = resolved([[place(given) for given in some] or None for some in (inputs, query)], choices, limited=False)
+    target = None if out is None else place(out)
     if target is not None:
         check(target, overwrite, (*inputs, *query), options)
     from likewise.cli.progress import progress_on
@@ -49,7 +49,7 @@ def command(
     from likewise.verbs.neighbors import find_neighbors
 
     progress = progress_on(screen)
-    found = find_neighbors([Path(given) for given in inputs], [Path(given) for given in query] or None, options, k, progress)
+    found = find_neighbors([place(given) for given in inputs], [place(given) for given in query] or None, options, k, progress)
     if target is not None:
         write_table(found.to_arrow(), found.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, "likewise/neighbors/1", sides=bool(query))

@@ -14,6 +14,7 @@ from likewise.cli.flags import FILE
 from likewise.cli.plan import recall_of
 from likewise.cli.screen import Screen, counted, figure, harmless, is_terminal
 from likewise.cli.verbs import INPUTS, inputs, verb
+from likewise.io.address import place
 from likewise.options import KEEP_POLICIES, Options
 from likewise.planning import spread
 
@@ -48,8 +49,8 @@ def command(
 ) -> int:
     from likewise.runs.session import resolved
 
-    options = resolved([[Path(given) for given in some] or None for some in (inputs, against)], choices, one_way=True)
-    target = None if out is None else Path(out)
+    options = resolved([[place(given) for given in some] or None for some in (inputs, against)], choices, one_way=True)
+    target = None if out is None else place(out)
     if target is not None:
         check(target, overwrite, (*inputs, *against), options)
     if dry_run:
@@ -62,7 +63,7 @@ def command(
     progress = progress_on(screen)
     for message in early_warnings(options):
         progress.warn(message)
-    found = list_pairs([Path(given) for given in inputs], [Path(given) for given in against] or None, options, progress)
+    found = list_pairs([place(given) for given in inputs], [place(given) for given in against] or None, options, progress)
     if target is not None:
         write_table(found.to_arrow(), found.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, sides=bool(against))

@@ -11,6 +11,7 @@ from likewise.choices import TAKES
 from likewise.cli.screen import Screen, counted, duration, percent, size, typed, width
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.drawing.numbers import shown
+from likewise.io.address import place
 from likewise.kinds.kind import ASKED, TARGET
 from likewise.messages import in_document
 from likewise.methods import parse
@@ -50,7 +51,7 @@ def command(
 
     preset = PRESETS.get(choices.get("preset", ""))
     by = choices.get("by") or (preset.by if preset else "words:5")
-    chart = None if svg is None else Path(svg)
+    chart = None if svg is None else place(svg)
     if chart is not None:
         check(chart, inputs, by, choices.get("field"), overwrite=overwrite)
     plans = planned(screen, inputs, parse_layouts(layouts, choices), **choices)
@@ -124,7 +125,7 @@ def planned(screen: Screen, inputs: tuple[str, ...], layouts: Sequence[dict[str,
         shown = progress.progress_on(screen)
         shown.begin("sampling", 0, "items")  # this compiles kernels, and reports it
         try:
-            return plans([Path(given) for given in inputs], layouts, **choices)
+            return plans([place(given) for given in inputs], layouts, **choices)
         finally:
             shown.finish()
     from likewise.options import parse_seed

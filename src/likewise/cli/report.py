@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from likewise.cli.screen import Screen
 from likewise.cli.verbs import folders, verb
 from likewise.errors import DataError
+from likewise.io.address import place
 from likewise.io.placing import check_file, new_file
 
 
@@ -23,7 +22,7 @@ def command(screen: Screen, out: str) -> None:
     from likewise.report import html
     from likewise.report.originals import Originals, as_written, examples
 
-    folder = Path(out)
+    folder = place(out)
     target = folder / "report.html"
     with as_written(folder):
         originals = Originals(folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sized
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from likewise.cli.beside import laid
 from likewise.cli.screen import Screen, counted, figure, harmless
 from likewise.cli.verbs import folders, verb
 from likewise.errors import LikewiseError, UsageError
+from likewise.io.address import place
 from likewise.kinds import of_payload
 from likewise.kinds.kind import SIGNS, WORDS
 
@@ -34,8 +34,9 @@ MOST_DIGITS = 18
 def command(screen: Screen, out: str, identity: str) -> None:
     from likewise.report.originals import Originals, as_written
 
-    with as_written(Path(out)):
-        show(screen, Originals(Path(out)), identity)
+    folder = place(out)
+    with as_written(folder):
+        show(screen, Originals(folder), identity)
 
 
 def show(screen: Screen, originals: Any, identity: str) -> None:

@@ -6,7 +6,6 @@ import difflib
 import os
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -47,7 +46,7 @@ COLUMN = 30
 #: A verb with at most this many flags has one page of help.
 ONE_PAGE = 12
 #: Inputs of a verb, in its help.
-INPUTS = "INPUT: files, folders, globs, or - for standard input."
+INPUTS = "INPUT: files, folders, globs, addresses (s3://...), or - for standard input."
 
 
 class Verb(click.Command):
@@ -162,10 +161,11 @@ def protect_settings(ctx: click.Context, given: dict[str, Any]) -> None:
     named = [param for param in ctx.command.params if param.name in FILES_TO_WRITE and param.name in given]
     if not named or ctx.obj is None or ctx.obj.path is None:
         return
+    from likewise.io.address import place
     from likewise.io.placing import apart
 
     for param in named:
-        apart(Path(given[str(param.name)]), [("--config", ctx.obj.path)], param.opts[0])
+        apart(place(given[str(param.name)]), [("--config", ctx.obj.path)], param.opts[0])
 
 
 def refuse_empty(ctx: click.Context) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from likewise.errors import DEVICE_ERRORS, DataError, UsageError
+from likewise.errors import DEVICE_ERRORS, DataError, UsageError, of_device
 from likewise.io import expansion
 from likewise.io.ranges import WHOLE, Range
 from likewise.items.arrow import as_bytes
@@ -32,7 +31,7 @@ def reading(place: str | Path, kind: str) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, UnicodeError) as error:
         if isinstance(error, OSError) and error.errno and error.errno in DEVICE_ERRORS:
-            raise OSError(error.errno, os.strerror(error.errno), str(place)) from error
+            raise of_device(error, place) from error
         reason = str(error).strip().split("\n")[0].rstrip(".")
         raise DataError(f"{place}: cannot be read as {kind}: {reason}. Copy or create the file again, or leave it out") from error
 

@@ -202,6 +202,8 @@ def empty(folder: Path) -> bool:
 
 def is_work(folder: Path) -> bool:
     """True for a work folder of likewise."""
+    if not isinstance(folder, Path):  # at an address
+        return False
     try:
         file = opened(folder, os.O_RDONLY)
     except (OSError, UsageError):

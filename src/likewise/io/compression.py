@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import io
 import lzma
-import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from likewise.errors import DEVICE_ERRORS, DataError, naming
+from likewise.errors import DEVICE_ERRORS, DataError, naming, of_device
 from likewise.io import storage
 from likewise.io.headers import once
 from likewise.records import Each, in_turn
@@ -156,7 +155,7 @@ class _Text(io.RawIOBase):
 
     def _open(self, step: int) -> Any:
         if self.kind.decoder is None:
-            return pa.CompressedInputStream(storage.arrow(self.path), "zstd")
+            return pa.CompressedInputStream(storage.arrow(self.path, stream=True), "zstd")
         return _Members(storage.raw(self.path), self.kind, step, self.borders)
 
     def readable(self) -> bool:
@@ -172,7 +171,7 @@ class _Text(io.RawIOBase):
                 size = self.source.readinto(view)
         except DAMAGE as error:
             if isinstance(error, OSError) and error.errno and error.errno in DEVICE_ERRORS:
-                raise OSError(error.errno, os.strerror(error.errno), str(self.path)) from error
+                raise of_device(error, self.path) from error
             self.damage = error.with_traceback(None)  # the traceback would keep the buffer alive
             size = self._salvaged(view)
         if self.damage is not None and not size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pyarrow as pa
 import xxhash
 
 from likewise.errors import DataError, UsageError
+from likewise.io import address, storage
 from likewise.io.batches import reading
 from likewise.items.elements import element
 from likewise.items.given import shown
@@ -49,9 +51,10 @@ class Groups:
 
 def pairs_of(given: Path | Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     """Return (element, group) pairs. Raises UsageError or DataError."""
+    given = address.place(given) if isinstance(given, Path) else given
     if isinstance(given, Mapping):
         pairs = list(given.items())
-    elif not isinstance(given, Path):
+    elif not isinstance(given, os.PathLike):
         raise UsageError(f"{option('groups', given)}: {FORMS}{either('; a mapping also works', '')}")
     elif given.suffix == ".json":
         try:
@@ -93,9 +96,9 @@ def table_of(path: Path) -> pa.Table:
     readers = {".parquet": parquet.read_table, ".csv": csv.read_csv, ".jsonl": json.read_json, ".ndjson": json.read_json}
     if path.suffix not in readers:
         raise UsageError(f"{option('groups', path)}: {FORMS}")
-    return readers[path.suffix](path)
+    return readers[path.suffix](storage.arrow(path, stream=True))
 
 
 def name_of(given: Path | Mapping[Any, Any]) -> str:
     """Return the name of the groups for messages."""
-    return str(given) if isinstance(given, Path) else "groups"
+    return str(given) if isinstance(given, os.PathLike) else "groups"

@@ -8,6 +8,8 @@ from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
+from likewise.io.address import Address, Found
+
 T = TypeVar("T")
 #: Maximum number of cached headers: those of many thousand Parquet files would take much memory.
 KEPT = 64
@@ -22,7 +24,7 @@ def once(read: Callable[..., T]) -> Callable[..., T]:
     """
 
     @lru_cache(KEPT)
-    def kept(path: Path, state: tuple[int, ...], *more: Any) -> T:
+    def kept(path: Path, state: tuple[Any, ...], *more: Any) -> T:
         return read(path, *more)
 
     @wraps(read)
@@ -33,11 +35,13 @@ def once(read: Callable[..., T]) -> Callable[..., T]:
     return of_file
 
 
-def state(path: Path) -> tuple[int, ...] | None:
+def state(path: Path | Address) -> tuple[Any, ...] | None:
     """Return device, inode, size and times of a file; None if it is inaccessible or was written recently."""
     try:
         found = path.stat()
     except OSError:
         return None
+    if isinstance(found, Found):
+        return (found.st_size, found.st_mtime_ns, found.mark)
     written = max(found.st_mtime_ns, found.st_ctime_ns)
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns) if time.time_ns() - written >= SETTLED else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import glob
 import os
-import re
 import shutil
 import stat
 import sys
@@ -14,14 +13,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, BinaryIO, NoReturn, cast
 
 import pyarrow as pa
 import xxhash
 
 from likewise.drawing.numbers import counted
-from likewise.errors import DataError, UsageError, naming
-from likewise.io import alternatives, compression, containers, formats, partitions, patterns
+from likewise.errors import DataError, UsageError
+from likewise.io import alternatives, compression, containers, formats, partitions, patterns, storage
+from likewise.io.address import Address, Place, place
 from likewise.io.claims import is_begun, is_work
 from likewise.io.encoding import refuse_other
 from likewise.io.field_names import of_source
@@ -43,6 +43,8 @@ TEXT_FILES = "text files"
 FILES = {"text": TEXT_FILES, "images": "image files"}
 #: Approximate number of ranges into which a source is cut to find single rows.
 MOST_RANGES = 1024
+#: Characters of a name's end that a copy of the file has in its name.
+LONGEST_END = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,15 +117,16 @@ class Source:
         """Return the path under ``folder`` for ``format.write``: the folder itself for text files, which have their own names, else a file."""
         return folder if isinstance(self.path, Files) else folder / self.name
 
-    def fingerprint(self) -> dict[str, dict[str, int | str]]:
-        """Return size and time of every file by name (rows and a digest for a table), which must be unchanged when a run is resumed."""
+    def fingerprint(self, *, now: bool = False) -> dict[str, dict[str, int | str]]:
+        """Return size and time of every file by name (rows and a digest for a table), which must be unchanged when a run is resumed.
+
+        now: ask again about files at addresses, whose state was found when they were listed.
+        """
         if isinstance(self.path, pa.Table):
             return {self.name: {"rows": len(self.path), "xxh3_128": _digest(self.path)}}
-        stats = {name: _stat(path) for name, path in self.files}
+        stats = {name: _stat(path, now=now) for name, path in self.files}
         columns = partitions.values_of_files(self.format, len(stats))
-        return {
-            name: {"size": found.st_size, "mtime_ns": found.st_mtime_ns, **here} for (name, found), here in zip(stats.items(), columns, strict=True)
-        }
+        return {name: {**storage.stamp(found), **here} for (name, found), here in zip(stats.items(), columns, strict=True)}
 
 
 def _rows(chunk: Chunk, places: Sequence[int]) -> list[Chunk]:
@@ -184,10 +187,11 @@ def sole_kind(inputs: Sequence[Any]) -> Kind | None:
 def _formats_of(given: Any) -> Iterator[str | None]:
     """Yield the format of each file of an input as far as names show it; "other" for what is no file."""
     name = os.fspath(given) if isinstance(given, str | os.PathLike) else ""
-    is_pattern = glob.has_magic(name) and not os.path.lexists(name)
     walk = _Found(None, None, ANY).walk
     try:
-        for path in patterns.expanded(name) if is_pattern else [Path(name)]:
+        found = place(given) if name else Path()
+        is_pattern = storage.is_pattern(found)
+        for path in patterns.expanded(found) if is_pattern else [found]:
             if name and path.is_dir():
                 yield from (formats.by_name(file) for file in walk(path))
             elif is_pattern:
@@ -223,7 +227,7 @@ def resolve(inputs: Sequence[Any], *, out: Path | None = None, work: Path | None
         elif os.fspath(given) == STDIN:
             found.add_stdin()
         else:
-            found.add_path(os.fspath(given))
+            found.add_path(given)
     return found.sources()
 
 
@@ -257,49 +261,54 @@ class _Found:
         """Add standard input, copied to the work folder unless an interrupted run did so. Raises UsageError or DataError."""
         if self.work is None:
             raise UsageError("standard input (-) cannot be read here; name a file")
-        spool = self.work / "stdin"
         if any(entry.name == "stdin" for entry in self.entries):
             self.again.append((Path(STDIN), Path(STDIN)))
             return
-        if not (spool.exists() and is_begun(self.work)):  # a resumed run finds what the first one spooled
-            spool.parent.mkdir(parents=True, exist_ok=True)
-            part = spool.with_name(spool.name + ".part")
-            try:
-                with naming(part), open(part, "wb") as file:
-                    shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
-                part.replace(spool)
-            finally:
-                part.unlink(missing_ok=True)
-        try:
-            kind = formats.by_content(spool, self.want) or _refused(spool, "the first bytes do not identify")
-        except (UsageError, DataError) as error:
-            raise type(error)(error.marked.replace(str(spool), "standard input")) from error
-        self.entries.append(_Entry(spool, kind, "stdin"))
+        self._add_copy("stdin", "stdin", "standard input", lambda file: shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20))
 
-    def add_path(self, given: str) -> None:
+    def add_download(self, address: Address) -> None:
+        """Add a file of which the server sends only the whole, copied to the work folder like standard input. Raises UsageError or DataError."""
+        from likewise.io.stores.web import download
+
+        if self.work is None:
+            raise UsageError(f"{address}: this server cannot send ranges of a file, so it cannot be read here; download the file first")
+        file = f"{xxhash.xxh3_64_hexdigest(address.url.encode())}-{address.name[-LONGEST_END:]}"  # the extension shows the format
+        self._add_copy(file, address.name, str(address), lambda to: download(address, to))
+
+    def _add_copy(self, file: str, name: str, shown: str, write: Callable[[BinaryIO], None]) -> None:
+        """Add a source that is first written to a file of the work folder, unless an interrupted run did so. ``shown``: its name in messages."""
+        assert self.work is not None
+        spool = storage.spooled(self.work / file, write, again=is_begun(self.work))  # a resumed run finds what the first one wrote
+        try:
+            kind = formats.by_name(spool) or formats.by_content(spool, self.want) or _refused(spool, "the first bytes do not identify")
+        except (UsageError, DataError) as error:
+            raise type(error)(error.marked.replace(str(spool), shown)) from error
+        self.entries.append(_Entry(spool, kind, name))
+
+    def add_path(self, given: str | os.PathLike[str]) -> None:
         """Add a file, folder or glob. Raises UsageError or DataError."""
-        path = Path(given)
-        if glob.has_magic(given) and not os.path.lexists(given):
-            self._add_glob(given)
+        path = place(given)
+        if storage.is_pattern(path):
+            self._add_glob(path)
             return
-        if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", given):  # a Path merges the two slashes
-            raise UsageError(f"{given}: remote addresses cannot be read; copy the files to this machine first")
         try:
             found = path.stat()
         except OSError as error:
             raise UsageError(_missing(path, error)) from error
         if _key(found) in self.guarded_keys or self._in_output(path):
-            raise UsageError(f"{given}: this input is the output or lies inside it; choose another output with -o")
+            raise UsageError(f"{path}: this input is the output or lies inside it; choose another output with -o")
         if stat.S_ISDIR(found.st_mode):
             if is_output(path):
-                raise UsageError(f"{given}: this is an output folder of likewise; its records are in {path / 'kept'}")
-            self.bases.append(_place(path))
+                raise UsageError(f"{path}: this is an output folder of likewise; its records are in {path / 'kept'}")
+            self.bases.append(storage.placed(path))
             self._add_folder(path)
+        elif not getattr(found, "ranges", True):
+            self.add_download(cast(Address, path))
         elif stat.S_ISREG(found.st_mode):
-            self.bases.append(_place(path).parent)
+            self.bases.append(storage.placed(path).parent)
             self._add_file(path, found, _format_of_named(path, self.want))
         else:
-            raise UsageError(f"{given}: is neither a file nor a folder; for a pipe, use standard input (-)")
+            raise UsageError(f"{path}: is neither a file nor a folder; for a pipe, use standard input (-)")
 
     def _add_folder(self, folder: Path) -> None:
         before = len(self.skipped)
@@ -312,11 +321,11 @@ class _Found:
             remedies = [f"{held.name}s are not read: {held.remedy}" for held in containers.among(others)]
             raise UsageError(f"{folder}: no data file in this folder{beside}; {'; '.join(remedies[:3]) or f'likewise reads {_extensions()}'}")
 
-    def _add_glob(self, pattern: str) -> None:
-        base = Path(pattern)
+    def _add_glob(self, pattern: Place) -> None:
+        base = pattern
         while glob.has_magic(str(base)):
             base = base.parent
-        self.bases.append(_place(base))
+        self.bases.append(storage.placed(base))
         matches = patterns.expanded(pattern)
         if not matches:
             raise UsageError(f"{pattern}: no file matches this pattern")
@@ -372,7 +381,7 @@ class _Found:
                     ahead += [path / name for name in sorted(here, reverse=True) if not name.startswith(".")]
 
     def _in_output(self, path: Path) -> bool:
-        return bool(self.guarded) and any(path.resolve().is_relative_to(guarded) for guarded in self.guarded)
+        return any(type(path) is type(guarded) and path.resolve().is_relative_to(guarded) for guarded in self.guarded)
 
     def sources(self) -> Sources:
         """Return a source per entry, except that all text files form one, at the position of the first, and all image files another."""
@@ -400,17 +409,17 @@ class _Found:
 
     def _names(self) -> list[str]:
         """Return a unique name for each entry; names become paths in the output."""
-        places = [None if entry.name else _place(entry.data) for entry in self.entries]
+        places = [None if entry.name else storage.placed(entry.data) for entry in self.entries]
         folders = [*self.bases, *(place.parent for place in places if place)]  # a pattern with .. in it can leave the folder where it begins
         common = os.path.commonpath(folders) if folders else ""
         both = zip(self.entries, places, strict=True)
         names = [os.path.relpath(place, common).replace(os.sep, "/") if place else entry.name for entry, place in both]
         for number, entry in enumerate(self.entries):
-            again = 1
-            while entry.name and is_taken(names[number], names[:number] + names[number + 1 :]):
+            again, (folder, slash, last) = 1, names[number].rpartition("/")
+            while (entry.name or isinstance(entry.data, Address)) and is_taken(names[number], names[:number] + names[number + 1 :]):
                 again += 1
-                stem, dot, extension = entry.name.partition(".")
-                names[number] = f"{stem}-{again}{dot}{extension}"
+                stem, dot, extension = last.partition(".")
+                names[number] = f"{folder}{slash}{stem}-{again}{dot}{extension}"
         return names
 
 
@@ -457,12 +466,14 @@ def _extensions() -> str:
     return ", ".join(f".{extensions[0]}" for extensions, _ in formats.FORMATS.values()) + " and more"
 
 
-def _missing(path: Path, error: OSError) -> str:
+def _missing(path: Place, error: OSError) -> str:
     """Return why a path cannot be read, and the name that was probably meant."""
-    if path.is_symlink():
+    if isinstance(path, Path) and path.is_symlink():
         return f"{path}: is a link to {path.readlink()}, which does not exist"
     if not isinstance(error, FileNotFoundError):
         return f"{path}: cannot be read: {error.strerror}"
+    if isinstance(path, Address):
+        return f"{path}: {error.strerror}"
     if not path.parent.is_dir():
         return f"{path}: the folder {path.parent} does not exist"
     close = difflib.get_close_matches(path.name, [other.name for other in path.parent.iterdir()], 1)
@@ -473,18 +484,11 @@ def _key(found: os.stat_result) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _stat(path: Path) -> os.stat_result:
+def _stat(path: Place, *, now: bool = False) -> Any:
     try:
-        return path.stat()
+        return storage.now(path) if now else path.stat()
     except OSError as error:
         raise DataError(f"{path}: was readable a moment ago and cannot be read now: {error.strerror}") from error
-
-
-def _place(path: Path) -> Path:
-    """Return the absolute path without . and ..; links are resolved only before a .., whose meaning depends on them."""
-    if ".." not in path.parts:
-        return path.absolute()
-    return path.resolve() if path.name == ".." else path.parent.resolve() / path.name
 
 
 def _digest(table: pa.Table) -> str:

@@ -13,9 +13,12 @@ from typing import Any
 import xxhash
 
 from likewise.errors import UsageError
+from likewise.io.address import Address, Place
 from likewise.messages import option
 
 MANIFEST, FORMAT = "manifest.json", "likewise/output"
+#: At an address, in place of the manifest until the upload is complete: it lists the files that belong to the output.
+INCOMPLETE = "incomplete.json"
 #: Files of an output that its manifest does not list. The last kind remains where `likewise report` was killed.
 OTHERS = re.compile(r"manifest\.json|run\.json|report\.html|\.report\.[0-9a-f]{16}\.html")
 #: The field of a JSON object with its checksum.
@@ -36,7 +39,8 @@ def check_output(folder: Path, out: Path) -> None:
     listed = outputs_of(folder)
     if isinstance(listed, str):
         raise refused(out, f"{option('overwrite')} replaces only outputs of likewise, and this folder is not one ({listed}); choose another path")
-    if unlisted := sorted(name for name in files_in(folder) if name not in listed and not OTHERS.fullmatch(name)):
+    own = {*listed, INCOMPLETE} if isinstance(folder, Address) else listed
+    if unlisted := sorted(name for name in files_in(folder) if name not in own and not OTHERS.fullmatch(name)):
         names = ", ".join(unlisted[:SHOWN]) + (f" and {len(unlisted) - SHOWN:,} more" if len(unlisted) > SHOWN else "")
         raise refused(out, f"{option('overwrite')} would delete files that likewise did not write: {names}; move them, or choose another path")
 
@@ -48,7 +52,7 @@ def refused(out: Path, why: str) -> UsageError:
     return error
 
 
-def outputs_of(folder: Path) -> set[str] | str:
+def outputs_of(folder: Place) -> set[str] | str:
     """The files that the manifest of an output folder lists, or the reason why the folder is not an output."""
     found = manifest_of(folder)
     if isinstance(found, str):
@@ -69,9 +73,11 @@ def is_output(folder: Path) -> bool:
         return False
 
 
-def manifest_of(folder: Path) -> dict[str, Any] | str:
+def manifest_of(folder: Place) -> dict[str, Any] | str:
     """The manifest of an output, without a check of its checksum; or the reason why the folder is not an output."""
     path = folder / MANIFEST
+    if isinstance(folder, Address) and not path.is_file():
+        path = folder / INCOMPLETE
     if path.is_symlink() or not path.is_file():
         return f"no {MANIFEST}"
     try:
@@ -81,10 +87,14 @@ def manifest_of(folder: Path) -> dict[str, Any] | str:
     return found if isinstance(found, dict) and found.get("format") == FORMAT else f"its {MANIFEST} was not written by likewise"
 
 
-def files_in(folder: str | Path, below: str = "") -> Iterator[str]:
+def files_in(folder: str | Place, below: str = "") -> Iterator[str]:
     """The names of all files below a folder. Links, pipes and the like get a remark, so that no manifest lists them."""
     from likewise.io.inputs import printable  # it loads Arrow
 
+    if isinstance(folder, Address):
+        for path in folder.iterdir():
+            yield from files_in(path, f"{below}{path.name}/") if path.is_dir() else [below + path.name]
+        return
     with os.scandir(folder) as entries:
         for entry in entries:
             name = below + entry.name

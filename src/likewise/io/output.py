@@ -15,7 +15,8 @@ import xxhash
 
 from likewise.drawing.controls import escaped_json
 from likewise.errors import UsageError, naming
-from likewise.io import claims
+from likewise.io import claims, upload
+from likewise.io.address import Address
 from likewise.io.manifest import SEAL, check_output, outputs_of, seal
 from likewise.messages import option
 
@@ -25,11 +26,14 @@ def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume
 
     With ``resume`` the place may already hold the output of the interrupted run in ``work``.
     """
+    if isinstance(out, Address):
+        upload.check_scheme(out, option("out", out))
+        out = out.anew()
     if not out.name or out.name == "..":
         raise UsageError(f"{option('out', out)}: this is not a new folder; name one, such as {out / 'clean'}")
     if work is not None and out.resolve() in (work.resolve(), *work.resolve().parents):
         raise UsageError(f"{option('work', work)}: lies in the output {out}, which is created at the end; choose a path outside it")
-    if work is not None and work.resolve() in out.resolve().parents:
+    if work is not None and work.resolve() in getattr(out.resolve(), "parents", ()):
         raise UsageError(f"{option('out', out)}: lies in the work folder {work}, which is emptied at the end; choose a path outside it")
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise UsageError(f"{option('out', out)}: this is a file or a link, and the output is a folder; choose another path")
@@ -42,12 +46,14 @@ def check_target(out: Path, *, overwrite: bool, work: Path | None = None, resume
             nothing = f", and {work} has no interrupted run to continue" if resume else ""
             raise UsageError(f"{option('out', out)}: the folder exists{nothing}; {option('overwrite')} replaces it once the new one is complete")
         check_output(out, out)
-    elif not out.parent.exists():
+    elif isinstance(out, Path) and not out.parent.exists():
         raise UsageError(f"{option('out', out)}: the folder {out.parent} does not exist; create it first")
 
 
 def work_beside(out: Path) -> Path:
-    """The default place of the work folder."""
+    """The default place of the work folder: in the current folder for an output at an address."""
+    if isinstance(out, Address):
+        return Path(f"{out.name}.work")
     return out.with_name(f"{out.name}.work")
 
 
@@ -94,7 +100,7 @@ def checksums(paths: Iterable[Path], folder: Path) -> list[dict[str, Any]]:
     found = []
     for path in paths:
         digest, size = xxhash.xxh3_128(), 0
-        with naming(path), open(path, "rb") as file:
+        with naming(path), path.open("rb") as file:
             while block := file.read(2**22):
                 digest.update(block)
                 size += len(block)

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import fnmatch
 import glob
-import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+from likewise.io import storage
+from likewise.io.address import Address, Place
 
 #: Any number of nested folders, including none.
 ANY_DEPTH = "**"
 
 
-def expanded(pattern: str) -> list[Path]:
+def expanded(pattern: Place) -> list[Any]:
     """Return the matching paths, sorted. A pattern that ends in ``**`` matches the folders at which it begins, which stand for all their content."""
-    *parts, last = Path(pattern).parts
-    found = [Path()]
+    *parts, last = pattern.parts
+    found: list[Any] = [Path()]
+    if isinstance(pattern, Address):
+        found, parts = [replace(pattern, key="", seen=[])], parts[1:]
     for part in parts if last == ANY_DEPTH else (*parts, last):
         if part == ANY_DEPTH:
             found = list(dict.fromkeys(folder for start in found for folder in below(start)))
         elif glob.has_magic(part):
             found = [folder / name for folder in found for name in names(folder) if fnmatch.fnmatch(name, part) and shown(name, part)]
         else:
-            found = [folder / part for folder in found if os.path.lexists(folder / part)]
+            found = [path for folder in found if (path := storage.entry(folder / part))]
     return sorted((path for path in found if last != ANY_DEPTH or is_folder(path)), key=lambda path: path.parts)
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from likewise.errors import UsageError, naming
-from likewise.io import disk
+from likewise.io import disk, upload
+from likewise.io.address import Address
 from likewise.io.manifest import check_output
 from likewise.messages import option
 
@@ -38,7 +39,7 @@ def check_file(target: Path, *, overwrite: bool, formats: Sequence[str] = (), fl
         names = " or ".join(filter(None, (", ".join(formats[:-1]), formats[-1])))
         raise UsageError(f"{named(target, flag)}: the extension selects the format; use {names}")
     refuse_others(target, flag)
-    if not target.parent.is_dir():
+    if isinstance(target, Path) and not target.parent.is_dir():
         raise UsageError(f"{named(target, flag)}: the folder {target.parent} does not exist; create it first")
     if target.exists() and not overwrite:
         raise UsageError(f"{named(target, flag)}: the file exists; {option('overwrite')} replaces it once the new one is complete")
@@ -46,6 +47,8 @@ def check_file(target: Path, *, overwrite: bool, formats: Sequence[str] = (), fl
 
 def refuse_others(target: Path, flag: str) -> None:
     """Raise UsageError for a path of anything other than a plain file."""
+    if isinstance(target, Address):
+        upload.check_scheme(target, named(target, flag))
     if target.is_symlink():
         raise UsageError(f"{named(target, flag)}: this is a link; likewise neither follows nor replaces links, so name the file itself")
     if target.is_dir():
@@ -58,8 +61,15 @@ def apart(target: Path, files: Iterable[tuple[str, Path]], flag: str = "") -> No
     """Raise UsageError if the target is an input under any name: it may be the only copy. files: names and paths of inputs."""
     if target.exists():
         for name, path in files:
-            if path.exists() and path.samefile(target):
+            if same(path, target):
                 raise UsageError(f"{named(target, flag)}: this file is an input ({name}), and likewise never writes to an input; choose another path")
+
+
+def same(path: Path, target: Path) -> bool:
+    """True if two paths name the same file. The target exists."""
+    if isinstance(path, Address) or isinstance(target, Address):
+        return path == target
+    return path.exists() and path.samefile(target)
 
 
 @contextmanager
@@ -69,6 +79,12 @@ def new_file(target: Path, *, overwrite: bool, flag: str = "") -> Iterator[Binar
     Raises UsageError for a link or a folder, and if a file has appeared meanwhile that may not be replaced; the new file is then kept next to it.
     """
     refuse_others(target, flag)
+    if isinstance(target, Address):
+        with upload.new_object(target) as file:
+            yield file
+            if not overwrite and target.anew().exists():
+                raise UsageError(f"{named(target, flag)}: this file appeared during the run and was not replaced")
+        return
     old = target.stat() if overwrite and target.exists() else None
     part = beside(target)
     file = os.fdopen(created(part, target, 0o666 if old is None else 0o600), "wb")
@@ -128,6 +144,9 @@ def publish(staged: Path, out: Path, name: str, *, overwrite: bool) -> None:
     do: forcing gigabytes to a disk may take as long as all the rest, and a lost output can be made again. Raises UsageError or OSError if something
     that must not be replaced has appeared there meanwhile.
     """
+    if isinstance(out, Address):
+        upload.publish(staged, out)
+        return
     out = out.absolute()
     replacing = out.exists()
     if replacing:
@@ -149,6 +168,9 @@ def publish(staged: Path, out: Path, name: str, *, overwrite: bool) -> None:
 
 def sweep(out: Path, name: str) -> None:
     """Remove the copy named ``name`` that a run left next to its output if it was stopped while it moved the output into place."""
+    if isinstance(out, Address):
+        upload.sweep(out)
+        return
     if not re.fullmatch(re.escape(f".{out.name[:SHOWN]}.") + "[0-9a-f]+", name):  # a journal that was not written by likewise
         return
     near = out.absolute().with_name(name)

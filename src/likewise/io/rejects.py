@@ -17,7 +17,7 @@ def are_in(path: Path) -> bool:
     """True for such a list: each line is an object with exactly these fields, and there is at least one."""
     if path.is_symlink() or not path.is_file():
         return False
-    with open(path, "rb") as file:
+    with path.open("rb") as file:
         entries = [is_entry(line) for line in file]
     return bool(entries) and all(entries)
 

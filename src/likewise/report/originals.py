@@ -16,6 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from likewise.errors import DataError, FormatError, LikewiseError, UsageError
+from likewise.io import storage
+from likewise.io.address import place
 from likewise.io.field_names import of_source
 from likewise.io.formats.lines import lines_of
 from likewise.io.ids import from_json
@@ -57,7 +59,7 @@ class Originals:
         if manifest.get("format") != "likewise/output":
             raise FormatError(f"{out / 'manifest.json'}: is not the manifest of an output folder; its format is {manifest.get('format')!r}")
         self.method: dict[str, Any] = manifest["method"]
-        self.paths = {entry["source"]: Path(entry["path"]) for entry in run["inputs"]}
+        self.paths = {entry["source"]: place(entry["path"]) for entry in run["inputs"]}
         self.stamps = {entry["source"]: (entry.get("size"), entry.get("mtime_ns")) for entry in run["inputs"]}
         self.want = shown.wanted(self.method)
 
@@ -69,7 +71,7 @@ class Originals:
     @cached_property
     def removed(self) -> pa.Table:
         """The table removed.parquet. Raises FormatError if it has been changed."""
-        return pq.read_table(whole(self.out, self.manifest, "removed.parquet"))
+        return pq.read_table(storage.arrow(whole(self.out, self.manifest, "removed.parquet")))
 
     @cached_property
     def groups(self) -> Groups | None:
@@ -126,7 +128,7 @@ class Originals:
 
     def changed(self) -> list[str]:
         """Return the sources that have been changed or removed since the run."""
-        now = {source: path.stat() if path.exists() else None for source, path in self.paths.items()}
+        now = {source: storage.now(path) if path.exists() else None for source, path in self.paths.items()}
         return [source for source, stat in now.items() if stat is None or (stat.st_size, stat.st_mtime_ns) != self.stamps[source]]
 
     def find(self, identity: str) -> tuple[Place, Original] | None:

@@ -20,6 +20,7 @@ from likewise.choices import Hash, HashBits, Html, OnError, given
 from likewise.engines.threads import Threads
 from likewise.errors import DataError, UsageError, has_gone
 from likewise.io import disk, rejects
+from likewise.io.address import Address
 from likewise.io.chunks import chunks, failed, parsed
 from likewise.io.collection import explained, first_rows, place
 from likewise.io.idcolumn import IdColumn, id_column
@@ -126,6 +127,10 @@ class Extraction:
         lines = [json.dumps(entry).encode() + b"\n" for entry in self.rejected]
         if overwrite and rejects.are_in(path):
             with new_file(path, overwrite=True) as file:
+                file.writelines(lines)
+            return path
+        if isinstance(path, Address):  # appears when it is complete
+            with new_file(path, overwrite=False) as file:
                 file.writelines(lines)
             return path
         other = path.with_name(f"{path.stem}.{secrets.token_hex(4)}{path.suffix}")

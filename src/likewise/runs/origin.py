@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.errors import DataError
+from likewise.io import storage
 from likewise.io.collection import STDIN, Collection
 from likewise.io.columns import wanted
 from likewise.io.field_names import top
@@ -81,7 +82,7 @@ class Origin:
         files = source.files
         for name, path in [files[row] for row in rows.tolist()] if isinstance(source.path, Files) else files:
             try:
-                now = path.stat()
+                now = storage.now(path)
             except OSError as error:
                 raise DataError(f"with_text: {printable(path)}: this input no longer exists, so its items cannot be read again") from error
             then = self.inputs[number][name]

@@ -100,7 +100,7 @@ def bytes_to_read(sources: Sequence[Source]) -> int:
 
 def check_unchanged(source: Source, fingerprint: dict) -> None:
     """Raises DataError if an input was written to since the run began."""
-    if not isinstance(source.path, pa.Table) and (now := source.fingerprint()) != fingerprint:
+    if not isinstance(source.path, pa.Table) and (now := source.fingerprint(now=True)) != fingerprint:
         name = next(name for name in fingerprint if now[name] != fingerprint[name])
         raise DataError(f"{printable(name)}: has changed during the run; start over, and do not change inputs during the run")
 

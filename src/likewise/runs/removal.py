@@ -47,7 +47,7 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
         removed_table, clusters_table = (Table(made().whole(), origin=origin) for made in (removed, clusters))
         return Removal(kept, removed_table, clusters_table, report, decision.compared)
     if not outputs.published(target, run):
-        check_still(target, overwrite=run.job.options.overwrite)
+        check_still(target, overwrite=outputs.may_replace(target, run))
         staged = outputs.write(collection, decision, report, run, engine.write)
         run.progress.finish()
         facts = outputs.machine_facts(sources, decision, run)

@@ -16,8 +16,9 @@ from likewise.compiled.notice import NOTICE
 from likewise.drawing.numbers import counted
 from likewise.engines.threads import Threads, default_memory
 from likewise.errors import DataError, LikewiseError, UsageError, can_go_on
-from likewise.io import containers
+from likewise.io import containers, storage
 from likewise.io import inputs as io_inputs
+from likewise.io.address import Address, place
 from likewise.io.inputs import STDIN, Sources, printable, sole_kind, typed
 from likewise.io.item_files import compared_by, items_among
 from likewise.io.layouts import DELTA_LOG
@@ -54,6 +55,8 @@ def started(
     NOTICE.run_begins(str(options.method), silent=progress is False)
     if against is not None and options.limit is not None:
         raise UsageError(f"{option('limit', options.limit)}: would count the items of both collections together; leave it out")
+    if isinstance(place(options.work or ""), Address):
+        raise UsageError(f"{option('work', options.work)}: the work folder lies on this machine; choose a path")
     temporary = options.work is None and out is None
     folder = options.work or (temporary_folder() if out is None else unforeseen(work_beside(out)))
     memory = options.memory or default_memory()
@@ -100,7 +103,7 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
     """Warn of files that are skipped, and of inputs that may not be read as the user expects."""
     kind, items = items_among(sources.skipped)
     if kind:
-        folder = Path(Path(os.path.commonpath([path.absolute().parent for path in items])).name)  # reports do not depend on its location
+        folder = Path(Path(os.path.commonpath([storage.placed(path).parent for path in items])).name)  # reports do not depend on its location
         some = f"{counted(len(items), kind.noun)}, which {'were' if len(items) > 1 else 'was'} skipped"
         run.warn(f"{printable(folder)} has {some}; {compared_by(kind)}")
     held_in = containers.among(path for path in sources.skipped if path not in items)

@@ -17,7 +17,9 @@ import pyarrow as pa
 from likewise.choices import CHOICES, CsvFormulas
 from likewise.drawing.controls import escaped_json, in_line
 from likewise.errors import LikewiseError, UsageError, missing_part
+from likewise.io import address
 from likewise.io.ids import from_json
+from likewise.io.placing import refuse_others
 from likewise.runs.table_files import write_table
 
 if TYPE_CHECKING:
@@ -350,9 +352,11 @@ class Table:
         """
         if csv_formulas not in CHOICES["csv_formulas"]:
             raise UsageError(f"csv_formulas={csv_formulas!r}: choose one of {', '.join(CHOICES['csv_formulas'])}")
-        if Path(path).is_file() and not overwrite:
+        target = address.place(path)
+        refuse_others(target, "")
+        if target.is_file() and not overwrite:
             raise UsageError(f"{path}: the file exists; overwrite=True replaces it once the new one is complete")
-        write_table(self.to_arrow(), self.json_lines(), Path(path), overwrite=overwrite, csv_formulas=csv_formulas)
+        write_table(self.to_arrow(), self.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
 
 
 def mask_of(key: Any, rows: int) -> pa.Array:

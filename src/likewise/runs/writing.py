@@ -18,6 +18,8 @@ import xxhash
 from likewise import __version__, schema
 from likewise.engines.threads import peak_memory
 from likewise.errors import DataError, UsageError, naming
+from likewise.io import upload
+from likewise.io.address import Address
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
@@ -157,7 +159,7 @@ def published(out: Path, run: Run) -> bool:
 
 def publish_staged(staged: Path, out: Path, run: Run) -> None:
     """Move the output to its place. The journal identifies it by its manifest, so that a run killed here is recognized as done."""
-    overwrite = run.job.options.overwrite
+    overwrite = may_replace(out, run)
     check_still(out, overwrite=overwrite)
     name = name_beside(out)
     run.work.append({}, step="publish", manifest=digest(staged / "manifest.json"), beside=name)
@@ -168,6 +170,12 @@ def publish_staged(staged: Path, out: Path, run: Run) -> None:
             check_still(out, overwrite=overwrite)
         raise
     sweep_all(out, run)
+
+
+def may_replace(out: Path, run: Run) -> bool:
+    """Return whether the output may replace what is in its place: with --overwrite, or if it is the beginning of this run's own upload."""
+    own = isinstance(out, Address) and upload.begun(out) in {entry["manifest"] for entry in run.work.done("publish")}
+    return run.job.options.overwrite or own
 
 
 def sweep_all(out: Path, run: Run) -> None:

@@ -13,6 +13,7 @@ from likewise import methods
 from likewise.choices import Html, Number, OnError, Sketch, Tune, given
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
+from likewise.io.address import place
 from likewise.io.manifest import is_output
 from likewise.messages import option
 from likewise.methods import Measure, Text
@@ -78,9 +79,9 @@ def audit(
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise UsageError(f"{option('sample', sample)}: give a whole number of 1 or more")
     made = None
-    if isinstance(inputs, str | os.PathLike) and is_output(Path(inputs)):
-        with as_written(Path(inputs)):
-            made = as_made(Path(inputs))
+    if isinstance(inputs, str | os.PathLike) and is_output(folder := place(inputs)):
+        with as_written(folder):
+            made = as_made(folder)
         table = (made.choices | typed).get("groups")
         if made.groups is not None and isinstance(table, Path) and not table.is_file():
             raise UsageError(f"{inputs}: the groups that this output was made with ({table}) are missing; give {option('groups')}")
@@ -141,5 +142,5 @@ def as_made(out: Path) -> Made:
     digests = [entry["xxh3_128"] for entry in manifest["inputs"]]
     if len(digests) > 0 and not run["inputs"]:
         raise DataError(f"{out}: this output was made from data in memory, which is not stored; audit the data with the same options")
-    paths = [Path(entry["path"]) for entry in run["inputs"]]
+    paths = [place(entry["path"]) for entry in run["inputs"]]
     return Made(paths, choices, method["verify"], digests, manifest.get("groups"), manifest.get("ignored"), isinstance(ignore, str))

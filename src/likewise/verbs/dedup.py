@@ -10,6 +10,7 @@ from typing import Any, Never
 from likewise.choices import Copies, Html, Number, OnError, Output, Sketch, Tune, Verify, given
 from likewise.engines.local import Local
 from likewise.errors import UsageError
+from likewise.io.address import place
 from likewise.io.output import check_target
 from likewise.messages import option
 from likewise.methods import Measure, Text
@@ -126,7 +127,7 @@ def dedup(
     options = resolved([inputs], choices)
     if out is not None and not isinstance(out, str | os.PathLike):
         raise UsageError(f"{option('out', out)}: give the path of a folder")
-    target = None if out is None else Path(out)
+    target = None if out is None else place(out)
     if target is None and (idle := [name for name in WRITTEN if choices.get(name)]):
         named = " and ".join(option(name, choices[name]) for name in idle)
         raise UsageError(f"{named}: nothing is written without {option('out')}; give {option('out', placeholder='FOLDER')}, or leave out the rest")

@@ -45,7 +45,12 @@ def _open(path: Path, **options: Any) -> pq.ParquetFile:
     with reading(path, KIND):
         # no pre_buffer, but a buffered stream: column chunks are not held whole
         return pq.ParquetFile(
-            storage.arrow(path), metadata=metadata, pre_buffer=False, buffer_size=1 << 18, page_checksum_verification=True, **options
+            storage.arrow(path),
+            metadata=metadata,
+            pre_buffer=False,
+            buffer_size=storage.step(path, 1 << 18),
+            page_checksum_verification=True,
+            **options,
         )
 
 
@@ -86,11 +91,11 @@ def _largest_dictionary(path: Path, groups: Iterable[footer.Group], columns: lis
     pyarrow does not expose this, so the heads of pages are read: field 2 is the uncompressed size (Thrift compact protocol).
     """
     largest = 1
-    with reading(path, KIND), path.open("rb") as raw:
+    with reading(path, KIND), storage.raw(path) as raw:
         for column in (column for group in groups for column in group.columns if column.dictionary):
             if columns is None or column.path in columns or column.path.partition(".")[0] in columns:
                 raw.seek(max(0, column.dictionary))
-                largest = max(largest, _page_bytes(raw.read(HEAD_BYTES)))
+                largest = max(largest, _page_bytes(raw.read(HEAD_BYTES) or b""))
     return largest
 
 

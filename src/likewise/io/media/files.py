@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from likewise.errors import UsageError
-from likewise.io import patterns
+from likewise.io import patterns, storage
 from likewise.io.claims import is_work
 from likewise.io.inputs import printable
 from likewise.io.manifest import is_output
@@ -57,8 +56,8 @@ def found(inputs: Sequence[Path]) -> Media:
     kinds = {kind_of(path): path for path in places}
     if len(kinds) > 1:
         raise UsageError(f"{kinds['images']} is an image and {kinds['videos']} a video; their features cannot be compared: make a file for each kind")
-    common = os.path.commonpath([path.absolute().parent for path in places])
-    listed = [(printable(os.path.relpath(path.absolute(), common).replace(os.sep, "/")), path) for path in places]
+    common = os.path.commonpath([storage.placed(path).parent for path in places])
+    listed = [(printable(os.path.relpath(storage.placed(path), common).replace(os.sep, "/")), path) for path in places]
     return Media(str(next(iter(kinds))), listed, skipped)
 
 
@@ -68,8 +67,8 @@ def paths(given: Path) -> Iterator[tuple[Path, bool]]:
         raise UsageError(
             f"images and videos cannot be read from standard input (-); name files, or give {option('vectors', placeholder='FILE')} for texts"
         )
-    if glob.has_magic(os.fspath(given)) and not os.path.lexists(given):
-        matches = patterns.expanded(os.fspath(given))
+    if storage.is_pattern(given):
+        matches = patterns.expanded(given)
         if not matches:
             raise UsageError(f"{given}: no file matches this pattern")
         yield from ((path, False) for match in matches for path in walked(match))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import DataError
+from likewise.io.address import Address
 from likewise.io.media.images import hashed
 from likewise.io.media.opencv import library
 
@@ -42,6 +43,8 @@ def key_frames(path: Path, every: float) -> Iterator[NDArray[np.uint8]]:
     A frame is uint8[height, width, 3]: blue, green and red.
     """
     cv2 = library()
+    if isinstance(path, Address):
+        raise DataError(f"{path}: videos can be read from this machine only; copy the file first")
     try:
         with open(path, "rb"):
             video = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG)

@@ -1,0 +1,236 @@
+"""Addresses of files in object stores and on servers. An `Address` has the methods of `pathlib.Path` by which sources are found and read."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from io import BufferedReader
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple, cast
+from urllib.parse import quote, unquote, urlsplit
+
+from likewise.errors import UsageError
+
+#: The schemes that are read. Those without a listing name single files.
+SCHEMES = ("s3", "gs", "hf", "http", "https")
+UNLISTED = ("http", "https")
+#: The scheme of the Hugging Face Hub, where a repository takes the place of a bucket, and the kinds that an address names; models are named by none.
+HUB, HUB_KINDS = "hf", ("datasets", "spaces", "buckets")
+#: An address as typed, and as `pathlib.Path` keeps it, which merges the two slashes. A single letter is a drive of Windows.
+TYPED = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/{1,2}([^/].*)", re.DOTALL)
+
+
+#: Few, because headers are read at scattered places; consecutive reads ask for more and more.
+BUFFER_BYTES = 1 << 10
+
+
+class Found(NamedTuple):
+    """What a store states about a file or a folder, under the names of `os.stat_result`."""
+
+    st_mode: int
+    st_size: int = 0
+    st_mtime_ns: int = 0  # 0 if the store does not state it
+    st_dev: str = ""  # with st_ino: what is the same for two names of a file
+    st_ino: str = ""
+    mark: str = ""  # changes with the content (ETag); "" if the store does not state it
+    ranges: bool = True  # False: the server sends only the whole file
+
+
+@dataclass(frozen=True)
+class Address:
+    """A file or a folder at an address. As text, it has neither credentials nor the query of a URL, which may sign a request."""
+
+    scheme: str
+    host: str  # the bucket of an object store, the repository on the Hub
+    key: str = ""  # without a slash at its beginning; at its end only over http
+    query: str = ""
+    login: str = ""  # user:password, over http
+    seen: list[Any] = field(default_factory=list, compare=False)  # what the store said first: a Found, then the children of a folder
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.host}" + (f"/{self.key}" if self.key else "") + ("?..." if self.query else "")
+
+    def __repr__(self) -> str:
+        return f"Address({str(self)!r})"
+
+    def __fspath__(self) -> str:
+        """The address as messages show it; `place` makes an Address of it again, without its secrets."""
+        return str(self)
+
+    @property
+    def url(self) -> str:
+        """The URL to request: with its query, without credentials."""
+        return f"{self.scheme}://{self.host}/{self.key}" + (f"?{self.query}" if self.query else "")
+
+    @property
+    def path(self) -> str:
+        """Bucket and key."""
+        return f"{self.host}/{self.key}" if self.key else self.host
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """What two names of the same file have in common: `Found.st_dev` and ``st_ino``."""
+        return f"{self.scheme}://{self.host}", f"{self.key}?{self.query}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Scheme and host, then the parts of the key as names of files and folders."""
+        return (f"{self.scheme}://{self.host}", *(self._safe(part) for part in self.key.split("/") if part))
+
+    def _safe(self, part: str) -> str:
+        """A part of the key as a name, which leads to no other folder when it is used in an output."""
+        name = unquote(part) if self.scheme in UNLISTED else part
+        return quote(name, safe="").replace(".", "%2E") if name in (".", "..") or set(name) & set("/\\\0") else name
+
+    @property
+    def name(self) -> str:
+        """The last part of the key."""
+        return self.parts[-1] if self.key.strip("/") else self.host
+
+    @property
+    def suffix(self) -> str:
+        """The extension of the name, with its dot."""
+        return PurePosixPath(self.name).suffix
+
+    @property
+    def parent(self) -> Address:
+        """The folder."""
+        return replace(self, key=self.key.rstrip("/").rpartition("/")[0], query="", seen=[])
+
+    def __truediv__(self, name: str) -> Address:
+        for child in self.seen[1:]:
+            if child.name == name:
+                return child
+        return replace(self, key=f"{self.key}/{name}" if self.key else name, query="", seen=[])
+
+    def with_name(self, name: str) -> Address:
+        """The address of another file in the same folder."""
+        return self.parent / name
+
+    def absolute(self) -> Address:
+        """The address itself."""
+        return self
+
+    resolve = absolute
+
+    def is_relative_to(self, other: Any) -> bool:
+        """True if this address is ``other`` or lies below it."""
+        return isinstance(other, Address) and self.parts[: len(other.parts)] == other.parts
+
+    def anew(self) -> Address:
+        """The address without what was found there."""
+        return replace(self, seen=[])
+
+    def now(self) -> Found:
+        """What the store states now. Raises OSError, among them FileNotFoundError and PermissionError."""
+        from likewise.io.stores import store_of
+
+        return store_of(self).look(self)
+
+    def stat(self) -> Found:
+        """What the store stated first."""
+        if not self.seen:
+            self.seen.append(self.now())
+        return self.seen[0]
+
+    def is_dir(self) -> bool:
+        """True for a folder."""
+        return self.scheme not in UNLISTED and self.exists() and stat.S_ISDIR(self.stat().st_mode)
+
+    def is_file(self) -> bool:
+        """True for a file."""
+        return self.exists() and stat.S_ISREG(self.stat().st_mode)
+
+    def is_symlink(self) -> bool:
+        """False: stores have no links."""
+        return False
+
+    def exists(self) -> bool:
+        """True if there is such a file or folder."""
+        try:
+            self.stat()
+        except FileNotFoundError:
+            return False
+        return True
+
+    def iterdir(self) -> Iterator[Address]:
+        """The files and folders in a folder, listed once."""
+        from likewise.io.stores import store_of
+
+        self.stat()
+        if len(self.seen) == 1:
+            self.seen.extend(store_of(self).children(self))
+        yield from self.seen[1:]
+
+    def open(self, mode: str = "rb") -> BufferedReader:
+        """The file, open for reading."""
+        from likewise.io.ranged import Ranged
+
+        return BufferedReader(Ranged(self), BUFFER_BYTES)
+
+    def read_bytes(self) -> bytes:
+        """The content of the file."""
+        from likewise.io.ranged import Ranged
+
+        with Ranged(self) as file:
+            return file.readall()
+
+    def unlink(self) -> None:
+        """Delete the file."""
+        from likewise.io.stores import store_of
+
+        store_of(self).remove(self)
+
+    def relative_to(self, folder: Address) -> PurePosixPath:
+        """The path below a folder."""
+        return PurePosixPath(*self.parts[len(folder.parts) :])
+
+    def read_text(self, encoding: str = "utf-8") -> str:
+        """The content of a text file."""
+        return self.read_bytes().decode(encoding)
+
+
+Place = Path | Address
+
+
+def without_secrets(text: str) -> str:
+    """Return what a user typed without the secrets of an address.
+
+    >>> without_secrets("https://user:password@host/a.jsonl?signature=1"), without_secrets("a.jsonl")
+    ('https://host/a.jsonl?...', 'a.jsonl')
+    """
+    typed = TYPED.match(text)
+    return str(place(text)) if typed and typed[1].lower() in UNLISTED else text
+
+
+def place(given: str | os.PathLike[str]) -> Path:
+    """The path or Address that the user named. Its type is that of a path, whose methods an Address has as far as inputs and outputs need them.
+
+    Raises UsageError for an address that cannot be read.
+    """
+    return cast(Path, _address(given) or Path(cast(str, given)))
+
+
+def _address(given: str | os.PathLike[str]) -> Address | None:
+    if isinstance(given, Address) or not (typed := TYPED.match(os.fspath(given))):
+        return given.anew() if isinstance(given, Address) else None
+    scheme, rest = typed[1].lower(), typed[2]
+    if scheme not in SCHEMES:
+        known = ", ".join(f"{name}://" for name in SCHEMES)
+        named = rest.rpartition("@")[2].partition("?")[0]  # without what may be secret
+        raise UsageError(f"{scheme}://{named}: this kind of address cannot be read; likewise reads {known}; copy the files to this machine first")
+    if scheme in UNLISTED:
+        split = urlsplit(f"{scheme}://{rest}")
+        login, _, host = split.netloc.rpartition("@")
+        return Address(scheme, host, split.path.removeprefix("/"), split.query, login)
+    parts = [part for part in rest.split("/") if part]
+    length = 1 if scheme != HUB else 3 if parts[0] in HUB_KINDS else 2
+    host = "/".join(parts[:length])
+    if scheme == HUB and len(parts) < length:
+        raise UsageError(f"{scheme}://{rest}: this address names no repository; give one such as hf://datasets/OWNER/NAME")
+    if scheme != HUB and ("@" in host or ":" in host):
+        raise UsageError(f"{scheme}://...: an address must not contain credentials; give them as the environment or the settings of {scheme} say")
+    return Address(scheme, host, "/".join(parts[length:]))
