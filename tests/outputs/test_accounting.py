@@ -13,9 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import ipc
 
+import archives
 import likewise as lw
 from likewise.cli.main import main, status_of
-from likewise.io.formats import arrow, csv, json_array, jsonl, npy, npz, parquet, text
+from likewise.io.formats import arrow, csv, json_array, jsonl, npy, npz, parquet, text, warc
 from likewise.runs import writing as outputs
 
 WORDS = "and its words go on and on " * 3
@@ -45,6 +46,10 @@ def batches(path: Path) -> None:
         writer.write_table(table, max_chunksize=3)
 
 
+def archive() -> list[bytes]:
+    return [archives.INFO, *(archives.response(row["id"], row["text"]) for row in ROWS)]
+
+
 MADE = {
     "a.jsonl": (jsonl, lambda path: path.write_bytes(jobs.lines(ROWS))),
     "a.json": (json_array, lambda path: path.write_text(json.dumps(ROWS))),
@@ -53,6 +58,8 @@ MADE = {
     "a.arrow": (arrow, batches),
     "a.npy": (npy, array),
     "a.npz": (npz, ragged),
+    "a.warc": (warc, lambda path: path.write_bytes(b"".join(archive()))),
+    "a.warc.gz": (warc, lambda path: path.write_bytes(archives.members(archive()))),
     "texts": (text, folder),
 }
 KIND = {"a.npy": ("--by", "cosine", "--threshold", "0.9"), "a.npz": ("--by", "features", "--threshold", "0.9")}

@@ -10,6 +10,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from pyarrow import ipc
 
+from archives import INFO, request, response
 from as_bytes import PACK, arrow, npy, parquet
 
 #: Fast, and the same for every kind: nothing is planned, and texts are cut at white space only.
@@ -77,6 +78,7 @@ WHOLE: dict[str, list[bytes]] = {
     ".csv": [cells(","), cells(";")],
     ".tsv": [cells("\t")],
     ".txt": [ROWS[0]["text"].encode()],
+    ".warc": [INFO + b"".join(response(row["id"], row["text"]) for row in ROWS), response(1, f"<p>{TEXT}", "Content-Type: text/html") + request(1)],
     ".parquet": [
         parquet(columns()),
         parquet(columns(text=pa.large_string()), compression="zstd", row_group_size=2, write_page_checksum=True),
@@ -105,7 +107,7 @@ PIECES = [
     *(b"\r\n", b"\xef\xbb\xbf", b"\xff\xfe", b"\xe2\x80\xa8", b"\xed\xa0\x80", b"\xed\xb0\x80", b"\xf4\x90\x80\x80", b"\\u0000", b"\\ud800"),
     *(b"null", b"true", b"NaN", b"Infinity", b"1e999", b"-0.0", b"9" * 25, b'""', b'","', b'"id":', b'"text":', b'{"', b"[[", b"[" * 2000),
     *(b'{"a":' * 1200, b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\x93NUMPY"),
-    *(b"\0" * 8, b"x" * 5000),
+    *(b"\0" * 8, b"x" * 5000, b"\r\n\r\n", b"WARC/1.0\r\n", b"Content-Length: 3\r\n"),
 ]
 
 
@@ -148,7 +150,7 @@ def damaged(draw: st.DrawFn) -> Given:
     """A whole file with edits, in or around a compression."""
     suffix = draw(st.sampled_from(list(WHOLE)))
     data = draw(st.sampled_from(WHOLE[suffix]))
-    packed = draw(st.sampled_from([*PACKED, "", "", ""])) if suffix in (".jsonl", ".json", ".csv", ".tsv") else ""
+    packed = draw(st.sampled_from([*PACKED, "", "", ""])) if suffix in (".jsonl", ".json", ".csv", ".tsv", ".warc") else ""
     edits = draw(EDITS)
     inside = draw(st.booleans())
     for number, edit in enumerate(edits):
@@ -158,7 +160,7 @@ def damaged(draw: st.DrawFn) -> Given:
         data = PACK[packed[1:]](data)
         for edit in () if inside else edits:
             data = edit(data)
-    kind = draw(st.sampled_from([name for name in KINDS if suffix != ".txt" or name in ("text", "string")]))
+    kind = draw(st.sampled_from([name for name in KINDS if suffix not in (".txt", ".warc") or name in ("text", "string")]))
     return Given(f"a{suffix}{packed}", data, kind)
 
 

@@ -21,10 +21,10 @@ import pyarrow as pa
 from likewise.errors import DataError, UsageError
 from likewise.io import columns, storage, web
 from likewise.io.batches import changed
-from likewise.io.compression import Borders, kind_of, save
+from likewise.io.compression import Borders, kind_of, read_into
 from likewise.io.field_names import top
 from likewise.io.formats import first_bytes
-from likewise.io.formats.lines import BLOCK_BYTES, CHUNK_BYTES, TOO_LONG, Cut, Passed, copy_rows, pieces, rows
+from likewise.io.formats.lines import BLOCK_BYTES, CHUNK_BYTES, TOO_LONG, Cut, Passed, copy_rows, pieces, rows, save_rows
 from likewise.records import REJECTED, Chunk, Each, Records, Rejected, Want, in_turn
 
 __all__ = ["chunks", "known", "parse", "schema", "write"]
@@ -281,19 +281,15 @@ def write(
     there = length > 0  # the unreadable rest of a source has no bytes
     keep, start, length = keep[there], start[there], length[there]
     begin, end = chosen(source, keep, start, length, borders)
-    kind, kept = kind_of(source), int(np.count_nonzero(keep))
-    if kind == "gz" and not len(begin):
-        target.write_bytes(member(b""))  # a file without members would not be a gzip file
-        return 0
-    if add is None and kind != "gz":
-        copy_rows(source, target, begin, end, each=each)
-        return kept
-    if add is None:
-        write_members(source, target, begin, end, borders)
-        return kept
-    records = annotated(rows(source, begin, end), np.isin(begin, start[keep]), add, source)
-    save(target, map(member, records) if kind == "gz" else records, "" if kind == "gz" else kind, each)
-    return kept
+    kind, is_row = kind_of(source), np.isin(begin, start[keep])
+    if add is not None:
+        records = annotated(rows(source, begin, end), is_row, add, source)
+        written = save_members(target, map(member, records)) if kind == "gz" else save_rows(source, target, records, b"", each=each)
+    elif kind == "gz":
+        written = save_members(target, members_of(source, begin, end, borders))
+    else:
+        written = copy_rows(source, target, begin, end, each=each)
+    return int(np.count_nonzero(is_row[:written]))
 
 
 def chosen(source: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, borders: Borders) -> tuple[np.ndarray, np.ndarray]:
@@ -335,17 +331,32 @@ def frames_of(source: Path, borders: Borders) -> Iterator[tuple[int, int, Frame]
                 yield chunk.start + frame.begin, chunk.start + frame.end, frame
 
 
-def write_members(source: Path, target: Path, begin: np.ndarray, end: np.ndarray, borders: Borders) -> None:
-    """Write records of a gzip archive: the members that hold exactly a record, unchanged; other records as members of their own."""
-    whole = [first in borders and last in borders for first, last in zip(begin.tolist(), end.tolist(), strict=True)]
-    others = rows(source, begin[~np.array(whole, bool)], end[~np.array(whole, bool)])
-    with storage.raw(source) as file, open(target, "wb") as out:
-        for first, last, alone in zip(begin.tolist(), end.tolist(), whole, strict=True):
+def members_of(source: Path, begin: np.ndarray, end: np.ndarray, borders: Borders) -> Iterator[bytes | bytearray]:
+    """Yield records of a gzip archive: the members that hold exactly a record, unchanged; other records as members of their own."""
+    whole = np.array([first in borders and last in borders for first, last in zip(begin.tolist(), end.tolist(), strict=True)], bool)
+    others = rows(source, begin[~whole], end[~whole])
+    with storage.raw(source) as file:
+        for first, last, alone in zip(begin.tolist(), end.tolist(), whole.tolist(), strict=True):
             if alone:
+                packed = bytearray(borders[last] - borders[first])
                 file.seek(borders[first])
-                out.write(file.read(borders[last] - borders[first]))
+                if read_into(file, memoryview(packed)) < len(packed):
+                    raise changed(source)
+                yield packed
             else:
-                out.write(member(next(others)))
+                yield member(next(others))
+
+
+def save_members(target: Path, members: Iterable[bytes | bytearray]) -> int:
+    """Write a gzip file, and return its number of members. Without any it is empty, but a gzip file."""
+    written = 0
+    with open(target, "wb") as out:
+        for one in members:
+            out.write(one)
+            written += 1
+        if not written:
+            out.write(member(b""))
+    return written
 
 
 def member(record: bytes) -> bytes:
