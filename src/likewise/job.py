@@ -80,6 +80,11 @@ class Job:
         return replace(self, plan=None, ignored=None, options=replace(self.options, method=method, verify="exact"))
 
     @property
+    def power(self) -> float:
+        """The r of L_r; 0 for other measures."""
+        return self.measure.power
+
+    @property
     def threshold(self) -> Fraction:
         """The minimum similarity of a pair, or the maximum distance; a meaningless 0 for a nearest-neighbor search without a limit."""
         return self.options.bound or Fraction(0)
@@ -156,7 +161,7 @@ def is_joined(options: Options, kind: Kind) -> bool:
 def plan_of(options: Options, facts: Facts) -> Plan | None:
     """The bands of a job once the facts about its items are known; None if items are joined. Raises UsageError if no plan meets the options."""
     method = options.method
-    if options.bound is None or not method.kind.needs_data or method.compared.bands == NEVER:
+    if options.bound is None or not method.kind.needs_data or method.bandless:
         return options.plan
     if not options.limited or is_joined(options, method.compared.seen(facts)):
         check_plain(method, options.bound, facts, *(options.asked[name] for name in ("recall", "sketch", "tune")))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from likewise.errors import UsageError
 from likewise.kinds import kind_of, kind_of_unit, kinds, measure, measures, orders
-from likewise.kinds.kind import Kind, MeasureFacts
+from likewise.kinds.kind import NEVER, Kind, MeasureFacts
 from likewise.messages import option
 
 #: Steps that replace values by the word 0; ALL_MASKS names all of them. A step that begins with PATTERN, a regular expression, comes before them.
@@ -74,6 +74,11 @@ class Text:
         return self.kind
 
     @property
+    def bandless(self) -> bool:
+        """True if items are always joined, because no hash family serves the measure."""
+        return self.containment or self.compared.bands == NEVER
+
+    @property
     def facts(self) -> MeasureFacts:
         """The measure of the sets of shingles."""
         assert self.kind.cut is not None
@@ -135,6 +140,16 @@ class Measure:
     def distance(self) -> bool:
         """True if values are distances: small for similar items."""
         return self.facts.distance
+
+    @property
+    def power(self) -> float:
+        """The r of L_r; 0 for other measures."""
+        return float(self.order) if self.facts.order else self.base.power
+
+    @property
+    def bandless(self) -> bool:
+        """True if items are always joined, because no hash family serves the measure."""
+        return self.containment or self.base.bandless or self.compared.bands == NEVER
 
     def __str__(self) -> str:
         return (f"l{self.order:g}" if self.facts.order else self.name) + "/containment" * self.containment

@@ -19,12 +19,11 @@ from typing import Any
 from likewise import methods
 from likewise.choices import AT, check_choices, refuse_empty
 from likewise.errors import UsageError
-from likewise.kinds.kind import NEVER, NOT_GUARANTEED
+from likewise.kinds.kind import NOT_GUARANTEED
 from likewise.messages import SWITCHES, either, option, quoted
 from likewise.methods import Measure, Text
 from likewise.planning import Plan, choose
 from likewise.planning.choose import NoLayoutError, check, limit_of
-from likewise.planning.families import findable
 from likewise.planning.presets import named, with_preset
 from likewise.planning.threshold import written
 
@@ -111,7 +110,7 @@ def checked(
     normalize: str | Sequence[str] | None = None,
     threshold: object = None,
     within: object = None,
-    recall: float = 0.99,
+    recall: float | None = None,
     bands: int | None = None,
     rows: int | None = None,
     slots: int | None = None,
@@ -148,23 +147,24 @@ def checked(
     if isinstance(rest.get("groups"), str):
         rest["groups"] = Path(rest["groups"])
     method = method_of(by, normalize, one_way)
-    name, bandless = method.kind.name, method.containment or method.compared.bands == NEVER
-    if bandless:
-        if recall != 1:  # the recall of a join
-            check(recall, sketch, tune)
-        if given := [option(one, value) for one, value in (("bands", bands), ("rows", rows), ("slots", slots)) if value is not None]:
+    name = method.kind.name
+    scanned = method.base.bandless
+    if method.bandless:
+        layout: dict[str, Any] = {"bands": bands, "rows": rows, "slots": slots}
+        if scanned:
+            layout |= {"recall": recall, "sketch": None if sketch == "oph" else sketch, "tune": None if tune == "recall" else tune}
+        if given := [option(one, value) for one, value in layout.items() if value is not None]:
             exactly = "without bands" if method.compared.recall == NOT_GUARANTEED else "exactly, without bands"
+            how = f"compares all {name}, and finds every pair" if scanned else f"joins {name} {exactly}"
             these = "this option" if len(given) == 1 else "these options"
-            raise UsageError(
-                f"{' and '.join(given)}: {option('by', str(method))} joins {name} {exactly}; leave out {these}, and {option('preset')} if it is given"
-            )
-    elif isinstance(method, Measure) and method.name not in findable():
-        valid = f"use a unit of text, such as words:5, or one of {', '.join(findable())}"
-        raise UsageError(f"{option('by', str(method))}: similar items cannot be found by this measure; {valid}")
-    if method.containment:
+            raise UsageError(f"{' and '.join(given)}: {option('by', str(method))} {how}; leave out {these}, and {option('preset')} if it is given")
+    recall = 0.99 if recall is None else recall
+    if method.bandless and recall != 1:  # the recall of a join
+        check(recall, sketch, tune)
+    if method.containment or scanned:
         rest["exact"] = True
-        if rest.get("star"):
-            raise UsageError(f"{option('star')}: containment is not symmetric, so clusters have no leader; leave out {option('star')}")
+    if method.containment and rest.get("star"):
+        raise UsageError(f"{option('star')}: containment is not symmetric, so clusters have no leader; leave out {option('star')}")
     if "groups" in rest and not method.kind.grouped:
         raise UsageError(f"{option('groups')}: only sets have groups, with {option('by', 'elements')}; {option('by', str(method))} compares {name}")
     check_ignored(rest, method)
@@ -173,7 +173,7 @@ def checked(
     asked |= {"sketch": sketch, "tune": tune}
     rest.setdefault("on_error", method.kind.on_error)
     bound = limit_of(method, threshold, within) if limited or threshold is not None or within is not None else None
-    ready = bound is not None and not method.kind.needs_data and not bandless
+    ready = bound is not None and not method.kind.needs_data and not method.bandless
     return Options(
         method=method,
         bound=bound,

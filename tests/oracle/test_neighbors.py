@@ -395,7 +395,7 @@ def test_neighbors_refuses_wrong_arguments():
     with pytest.raises(UsageError, match="have 2 numbers and the queries 3"):
         neighbors(ones, np.ones((1, 3), np.float32), "l2", 1)
     with pytest.raises(UsageError, match="choose one of"):
-        neighbors(ones, ones, "linf", 1)
+        neighbors(ones, ones, "chebyshev", 1)
     with pytest.raises(UsageError, match="have 1 words and the queries 2"):
         neighbors(np.ones((1, 1), np.uint64), np.ones((1, 2), np.uint64), "hamming", 1)
 

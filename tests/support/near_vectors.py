@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from likewise.measures import measure as function_of
+from likewise.measures import measure
+from likewise.methods import parse
 
 #: Limits within which many vectors of `near` are similar.
 LIMITS = {"cosine": 0.9, "angle": 25.0, "l2": 4.0, "l1": 22.0}
+
+
+def function_of(by: str) -> Any:
+    """The function of a measure, also of l3 and the like."""
+    method = parse(by)
+    return partial(measure("lr"), order=method.power) if method.facts.order else measure(by)
 
 
 def near(seed: int, n: int, dimension: int = 24, dtype: Any = np.float32) -> np.ndarray:

@@ -143,7 +143,14 @@ def vectors(folder: Path) -> None:
         values = made.astype(dtype)
         np.save(folder / "vectors.npy", values)
         pq.write_table(pa.table({"vector": pa.array(list(values))}), folder / "vectors.parquet")
-        for by, limit in (("cosine", {"threshold": 0.9}), ("angle", {"within": 20}), ("l2", {"within": 1}), ("l1", {"within": 1})):
+        limits: dict[str, Any] = {
+            "cosine": {"threshold": 0.9},
+            "angle": {"within": 20},
+            "l2": {"within": 1},
+            "l1": {"within": 1},
+            "linf": {"within": 1},
+        }
+        for by, limit in limits.items():
             verbs(folder / "vectors.npy", folder, by=by, **limit)
             lw.dedup(folder / "vectors.parquet", by=by, **limit)
             lw.similarity(values[0], values[1], by=by)
@@ -159,7 +166,8 @@ def sparse(folder: Path) -> None:
     """Sparse vectors."""
     values = [{"indices": [1, 5, 9], "values": [1.0, 2.0, 1.0]}, {"indices": [1, 5, 8], "values": [1.0, 2.0, 1.0]}, {"indices": [2], "values": [1.0]}]
     file = jsonl(folder, "vector", values)
-    for by, limit in (("cosine", {"threshold": 0.8}), ("angle", {"within": 30}), ("l2", {"within": 2}), ("l1", {"within": 2})):
+    limits: dict[str, Any] = {"cosine": {"threshold": 0.8}, "angle": {"within": 30}, "l2": {"within": 2}, "l1": {"within": 2}, "linf": {"within": 2}}
+    for by, limit in limits.items():
         verbs(file, folder, by=by, **limit)
 
 

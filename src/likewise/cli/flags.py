@@ -22,7 +22,7 @@ from likewise.kinds import kind_of
 from likewise.messages import option
 from likewise.methods import ALL_MASKS, MASKS, PATTERN, STEPS, UNITS
 from likewise.options import KEEP_POLICIES, Options, checked
-from likewise.planning.families import FAMILIES, findable
+from likewise.planning.families import FAMILIES
 from likewise.planning.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ REPLACES = "Use --threshold with similarities and --within with distances."
 
 def measures() -> str:
     """The measures that similar items can be found by, with their data types."""
-    return "; ".join(f"{', '.join(names)} ({kind})" for kind, names in groupby(findable(), lambda name: kind_of(name).name))
+    return "; ".join(f"{', '.join(names)} ({kind})" for kind, names in groupby(kinds.measures(), lambda name: kind_of(name).name))
 
 
 def listed(names: Iterable[str]) -> str:
@@ -154,12 +154,12 @@ FLAGS: dict[str, Flag] = {
         "--by",
         lambda: (
             f"How similarity is measured. For documents, the kind of token ({', '.join(UNITS)}) and the number of tokens in a shingle; the suffix "
-            f"/bag counts repeats. For other data types, a measure: {measures()}. In pairs, the suffix /containment (documents and elements) "
-            "measures the share of a that b contains."
+            f"/bag counts repeats. For other data types, a measure: {measures()}; l3, l2.5 ... are other L_r. In pairs, the suffix "
+            "/containment (documents and elements) measures the share of a that b contains."
         ),
         "UNIT:K",
         brief="Shingles of documents (words:5, chars:9, ...), or a measure (cosine, ...).",
-        values=lambda: [*(f"{unit}:{k}" for unit, (k, _) in UNITS.items()), *findable()],
+        values=lambda: [*(f"{unit}:{k}" for unit, (k, _) in UNITS.items()), *kinds.measures()],
     ),
     "threshold": Flag(
         SIMILARITY,
@@ -188,6 +188,7 @@ FLAGS: dict[str, Flag] = {
         "--recall",
         "Minimum probability that a pair exactly at the threshold is found.",
         "R",
+        "0.99",
         settings={"type": float},
     ),
     "normalize": Flag(

@@ -1,7 +1,6 @@
-"""All pairs of vectors within a limit, by comparing all pairs: exact.
+"""All pairs of vectors within a limit of cosine, angle or L2, by comparing all pairs: exact.
 
-For cosine, angle and L2, float32 products (BLAS) select the pairs that may be within the limit, with slack for rounding. The measure decides those,
-and for L1 all pairs.
+Products in float32 (BLAS) select the pairs that may be within the limit, with slack for rounding. The measure decides those.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from likewise.stages.workers import ALONE, Workers
 
 Longs = NDArray[np.int64]
 
-#: Rows and columns of a block of products, and of a block of L1 distances.
-PRODUCTS, EACH = (1024, 2048), (256, 1024)
+#: Rows and columns of a block of products.
+PRODUCTS = (1024, 2048)
 #: Pairs decided at once, and blocks of products at once for each task.
 DECIDED, BLOCKS = 2**18, 2
-#: Nanoseconds of one core of 2026 for a pair, and for each dimension: by products, and for L1.
-PRODUCT_COST, L1_COST = (1.0, 0.02), (20.0, 0.2)
+#: Nanoseconds of one core of 2026 for a pair, and for each of its dimensions.
+PAIR_COST, NUMBER_COST = 1.0, 0.02
 
 
 @dataclass(frozen=True)
@@ -52,14 +51,13 @@ class Scan:
         some = np.arange(len(self.prepared.vectors)) if chosen is None else chosen
         order, low, high = partners(side, None if self.per is None else self.per[some], len(some))
         some = some[order]
-        height, width = EACH if self.prepared.power == 1 else PRODUCTS
         self.workers.expect(int((high - low).sum()))
         stop = Stop(most)
 
         def look(tile: tuple[int, int, int, int]) -> tuple[list[PairBlock], Counts]:
             return self.tile(some, low, high, *tile, stop)
 
-        tiles = cut(low, high, height, width)
+        tiles = cut(low, high, *PRODUCTS)
         while not stop and (now := list(itertools.islice(tiles, BLOCKS * self.workers.tasks))):
             for found, seen in self.workers.run(look, now):
                 counts.add(seen)
@@ -88,8 +86,6 @@ class Scan:
 
     def near(self, rows: Longs, columns: Longs) -> Longs:
         """The pairs of rows and columns that may be within the limit, as row * len(columns) + column: int64[m]."""
-        if self.prepared.power == 1:
-            return np.arange(len(rows) * len(columns))
         products = self.factors(rows, False) @ self.factors(columns, True).T
         return np.flatnonzero(products.ravel() >= self.least)
 
@@ -130,8 +126,8 @@ class Scan:
     @property
     def cost(self) -> float:
         """The predicted cost of all pairs in nanoseconds of one core."""
-        (n, dimension), (pair, number) = self.prepared.vectors.shape, L1_COST if self.prepared.power == 1 else PRODUCT_COST
-        return n * (n - 1) / 2 * (pair + number * dimension)
+        n, dimension = self.prepared.vectors.shape
+        return n * (n - 1) / 2 * (PAIR_COST + NUMBER_COST * dimension)
 
 
 def partners(side: NDArray[np.uint8] | None, per: NDArray[np.uint64] | None, n: int) -> tuple[Longs, Longs, Longs]:

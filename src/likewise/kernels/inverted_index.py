@@ -120,7 +120,7 @@ def most_similar(most, sets, begins, holders, probes, own, begin, end, out_items
     counters: int64[probes, 3], increased by entries of lists read, sets seen, and similarities computed.
     """
     k, n = out_items.shape[1], sets.size.size
-    rule, none = Rule(JACCARD, most, 0.0, 0.0), nothing()
+    rule, none = Rule(JACCARD, most, 0.0, 0.0, 0.0), nothing()
     common, candidates = np.zeros(n, np.int32), np.empty(n + 1, np.int32)
     bits, tops = np.zeros(begins.size // 64 + 1, np.uint64), np.empty(k)
     best = Best(np.empty(k), np.empty(2 * k + SPARE, np.int64), np.empty(2 * k + SPARE), np.zeros(2, np.int64))

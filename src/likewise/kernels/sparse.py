@@ -151,7 +151,7 @@ def nearest(base, sizes, queries, values, own, ranks, lists, rule, same, begin, 
             if measure == COSINE:
                 over = -common[item] > bound + slack
             else:
-                over = both - 2 * common[item] > bound * bound + slack * both
+                over = order == 2 and both - 2 * common[item] > bound * bound + slack * both
             if over:
                 continue
             x, y = slice(first, last), slice(base[2][item], base[2][item + 1])

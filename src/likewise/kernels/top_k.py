@@ -1,8 +1,8 @@
 """The k most similar items of a query, updated item by item.
 
-Items are ordered by *cost*: the squared distance for L2, 2 - 2 cos for cosines and angles, -J for sets, the Hamming distance for codes, the
-distance itself for L1. The first two are sums in the vectors' own type and in any order, exact up to a bound on rounding; items that they cannot
-order are ordered by the measure's own value.
+Items are ordered by *cost*: the squared distance for L2, the distance for other L_r, 2 - 2 cos for cosines and angles, -J for sets, the Hamming
+distance for codes. Those of L2, cosines and angles are sums in the vectors' own type and in any order, exact up to a bound on rounding; items that
+they cannot order are ordered by the measure's own value.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from likewise.compiled.jit import always, inline
-from likewise.kernels import lanes
-from likewise.kernels.distances import angle, cosine, euclidean
+from likewise.kernels.distances import angle, cosine, distance, euclidean
 from likewise.kernels.vectorjoin import about_product, about_square
 
-L2, COSINE, JACCARD, HAMMING, ANGLE, L1 = 0, 1, 2, 3, 4, 5
+L2, COSINE, JACCARD, HAMMING, ANGLE, NORM = 0, 1, 2, 3, 4, 5
 #: Measures whose values are distances.
-DISTANCES = (L2, HAMMING, ANGLE, L1)
+DISTANCES = (L2, HAMMING, ANGLE, NORM)
 #: Candidates near the k-th cost that are held beside 2 k, before they are resolved exactly.
 SPARE = 256
 
@@ -38,6 +37,7 @@ class Rule(NamedTuple):
     most: float  # the maximum cost
     relative: float  # relative error of a cost
     absolute: float  # absolute error of a cost
+    order: float  # the r of NORM
 
 
 class Best(NamedTuple):
@@ -73,8 +73,8 @@ def value_of(rule, items, item, queries, query, cost):
         return -cosine(queries.rows[query], items.rows[item])
     if rule.kind == ANGLE:
         return math.degrees(angle(queries.rows[query], items.rows[item]))
-    if rule.kind == L1:
-        return lanes.sizes(queries.rows[query], items.rows[item], 1.0, 1.0)
+    if rule.kind == NORM:
+        return distance(queries.rows[query], items.rows[item], rule.order)
     return cost
 
 

@@ -47,7 +47,7 @@ def most_similar(most, words, offsets, asked, ends, own, begin, end, out_items, 
     Other parameters are those of `inverted_index.most_similar`. counters: int64[queries, 3], increased by sets examined, 0, similarities computed.
     """
     k, n = out_items.shape[1], len(offsets) - 1
-    rule, none = Rule(JACCARD, most, 0.0, 0.0), nothing()
+    rule, none = Rule(JACCARD, most, 0.0, 0.0, 0.0), nothing()
     totals = np.empty(n)
     for item in range(n):
         totals[item] = total(words, offsets, item)

@@ -70,7 +70,8 @@ class MeasureFacts:
     distance: bool = False  # small values are similar
     real: bool = False  # similarities are real numbers, not ratios of counts
     directed: bool = False  # only the direction of a vector counts, so zero vectors cannot be compared
-    power: float = 0.0  # the r of L_r
+    power: float = 0.0  # the r of L_r, if it has one
+    bandless: bool = False  # it has no hash family: all pairs are compared
     order: str = ""  # a pattern for further names; its group is the order. The measure's own name is then not valid
     containment: str = ""  # "module:function" that computes NAME/containment
     converted_to: Made | None = None

@@ -58,13 +58,6 @@ class SparseVectors(Stored):
             return text
         return {"indices": [index for index, _ in value or ()], "values": [number for _, number in value or ()]}
 
-    def check(self, job: Job) -> None:
-        from likewise.joins.sparse_join import least_cosine
-        from likewise.kernels.compare import EXACT
-
-        if job.exact and job.options.bound is not None and not least_cosine(self.rule(job, EXACT)):
-            raise UsageError(f"{option('exact')}: sparse vectors are joined exactly only by cosine, and by angle below 90 degrees; leave it out")
-
     def sketch(self, given: Payload, job: Job) -> Sketched:
         """A vector without coordinates is empty for measures that need a direction; for a distance it is the origin, a valid item."""
         import numpy as np
@@ -101,19 +94,22 @@ class SparseVectors(Stored):
         if not job.base.in_sparse:
             can = " and ".join(name for name, facts in measures().items() if facts.in_sparse)
             raise UsageError(f"{option('by', job.base.name)}: nearest neighbors of sparse vectors are available for {can}; choose one of them")
-        return False
+        return job.base.scanned
 
     def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
-        from likewise.joins.sparse_join import SparseJoin
+        """By rare coordinates if similar vectors must share one, else by comparing all pairs."""
+        from likewise.joins.norm_scan import SparseScan
+        from likewise.joins.sparse_join import SparseJoin, least_cosine
         from likewise.kernels.compare import EXACT
 
-        return SparseJoin.of(self.batch(words, job), self.rule(job, EXACT), per, workers)
+        rule = self.rule(job, EXACT)
+        return (SparseJoin if least_cosine(rule) else SparseScan).of(self.batch(words, job), rule, per, workers)
 
     def rule(self, job: Job, mode: int) -> Any:
         from likewise.kernels.compare import SparseRule
         from likewise.measures.sparse import kernel_of
 
-        return SparseRule(float(job.threshold), *kernel_of(job.base), mode)
+        return SparseRule(float(job.threshold), *kernel_of(job.base, job.power), mode)
 
 
 def entries(raw: bytes, want: Want) -> np.ndarray:

@@ -46,5 +46,5 @@ class Stored(Kind):
         left = self.searched(base, job)
         right = left if same else self.searched(queries, job)
         limit = None if job.options.bound is None else float(job.threshold)
-        how: dict[str, Any] = {"recall": job.target, "exact": job.exact, "limit": limit, "seed": job.seed}
+        how: dict[str, Any] = {"recall": job.target, "exact": job.exact, "limit": limit, "seed": job.seed, "order": job.power}
         return neighbors(left, right, job.base.name, k, same=same, workers=workers, **how)

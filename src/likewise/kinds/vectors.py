@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from likewise.drawing.numbers import counted
@@ -57,8 +59,9 @@ L1 = MeasureFacts(
     distance=True,
     power=1.0,
     also=("manhattan", "cityblock"),
-    search="likewise.nearest.neighbors:L1_DISTANCES",
+    search="likewise.nearest.neighbors:DISTANCES_BY_SCAN",
     scanned=True,
+    in_sparse=True,
 )
 L2 = MeasureFacts(
     "l2",
@@ -70,9 +73,28 @@ L2 = MeasureFacts(
     search="likewise.nearest.neighbors:L2_DISTANCES",
     in_sparse=True,
 )
-LINF = MeasureFacts("linf", "likewise.measures.norms:linf", distance=True, also=("chebyshev",))
+LINF = MeasureFacts(
+    "linf",
+    "likewise.measures.norms:linf",
+    "the largest absolute difference of their coordinates (L∞)",
+    distance=True,
+    power=math.inf,
+    also=("chebyshev",),
+    search="likewise.nearest.neighbors:DISTANCES_BY_SCAN",
+    scanned=True,
+    in_sparse=True,
+    bandless=True,
+)
 #: L_r of any other order >= 1: l3, l2.5.
-LR = MeasureFacts("lr", "likewise.measures.norms:lr", distance=True, order=r"l(\d+(?:\.\d+)?)")
+LR = replace(
+    LINF,
+    name="lr",
+    function="likewise.measures.norms:lr",
+    value="the r-th root of the sum of the r-th powers of the absolute differences of their coordinates (L_r)",
+    power=0.0,
+    order=r"l(\d+(?:\.\d+)?)",
+    also=("minkowski",),
+)
 
 
 class Vectors(Stored):
@@ -186,12 +208,15 @@ class Vectors(Stored):
         import numpy as np
 
         from likewise.joins.hamming_join import code_join
+        from likewise.joins.norm_scan import NormScan
         from likewise.joins.scan import Scan
         from likewise.joins.vector_join import choose_layout, prepare, vector_join
 
         n = len(words[1]) - 1
         if n < 2:  # without a vector the dimension is unknown
             return code_join(np.zeros((n, 1), np.uint64), 64, 0)
+        if job.exact and not job.base.directed and job.power != 2:
+            return NormScan.of(self.batch(words, job), job.power, float(job.threshold), per, workers)
         prepared = prepare(self.batch(words, job), job.base.name, float(job.threshold), job.seed, workers)
         if job.exact:
             return Scan(prepared, per=per, workers=workers)
@@ -201,7 +226,7 @@ class Vectors(Stored):
         from likewise.kernels.compare import DirectionRule, NormRule
 
         limit, shape = float(job.threshold), (job.dimension, job.facts.wide, mode)
-        return DirectionRule(limit, job.base.distance, *shape) if job.base.directed else NormRule(limit, job.base.power, *shape)
+        return DirectionRule(limit, job.base.distance, *shape) if job.base.directed else NormRule(limit, job.power, *shape)
 
 
 def zeros(numbers: np.ndarray) -> np.ndarray:

@@ -14,9 +14,9 @@ from likewise.kinds.kind import MeasureFacts
 from likewise.measures.checks import same_size
 
 
-def kernel_of(facts: MeasureFacts) -> tuple[int, float]:
-    """The number of a measure in kernels.sparse, and the r of L_r."""
-    return (NORM, facts.power) if not facts.directed else (ANGLE if facts.distance else COSINE, 0.0)
+def kernel_of(facts: MeasureFacts, power: float = 0.0) -> tuple[int, float]:
+    """The number of a measure in kernels.sparse, and the r of L_r. power: that r, or 0."""
+    return (NORM, power) if not facts.directed else (ANGLE if facts.distance else COSINE, 0.0)
 
 
 def cosines(a: Any, b: Any) -> NDArray[np.float64]:

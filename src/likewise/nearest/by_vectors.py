@@ -1,4 +1,4 @@
-"""Nearest neighbors of vectors: by codes for cosine, angle and L2, or by comparing all if that is requested or faster; L1 always compares all."""
+"""Nearest neighbors of vectors: by codes for cosine, angle and L2, or by comparing all if that is requested or faster; always for other L_r."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from likewise.items.lengths import lengths_of, squared_lengths, to_unit
 from likewise.items.sets import read_only
 from likewise.kernels import brute_force as exhaust
 from likewise.kernels.nearest import Asked
+from likewise.kernels.norms import nearest, norm_of, padded
 from likewise.kernels.scan import BLOCK
 from likewise.kernels.signs import code_bits, sign_codes, squares, turns
 from likewise.kernels.top_k import ANGLE, COSINE, DISTANCES, L2, SPARE, Items, Rule
@@ -122,18 +123,20 @@ def vectors_near(search: Search, base: Vectors, queries: Vectors, out: Out) -> b
 
 
 def all_near(search: Search, base: Vectors, queries: Vectors, out: Out) -> bool:
-    """Search by comparing each query with all vectors. Returns True: the result is exact."""
+    """Search by L_r, comparing each query with all vectors. Returns True: the result is exact."""
     base, queries = (read_only(np.ascontiguousarray(side, np.result_type(base, queries))) for side in (base, queries))
     items, asked = (Items(side, read_only(np.empty(0))) for side in (base, queries))
-    plain = rule_itself(search)
-    search.over_queries(len(queries), lambda *part: exhaust.one_by_one(plain, items, asked, search.same, *part, *out.arrays))
+    numbers = padded(base)
+    sides = numbers, numbers if search.same else padded(queries)
+    plain, norm = rule_itself(search), norm_of(search.order, base.shape[1], base.itemsize)
+    search.over_queries(len(queries), lambda *part: nearest(plain, items, asked, norm, *sides, search.same, *part, *out.arrays))
     return True
 
 
 def rule_itself(search: Search) -> Rule:
     """The rule with the measure's own values as costs."""
     most = math.inf if search.limit is None else search.limit if search.kind in DISTANCES else -search.limit
-    return Rule(search.kind, most, 0.0, 0.0)
+    return Rule(search.kind, most, 0.0, 0.0, search.order)
 
 
 def rule_of(search: Search, vectors: Vectors) -> Rule:
@@ -141,9 +144,9 @@ def rule_of(search: Search, vectors: Vectors) -> Rule:
     dimension, numbers, limit = vectors.shape[1], np.finfo(vectors.dtype), search.limit
     error = 2 * (dimension + 32) * float(numbers.eps)
     if search.kind == L2:
-        return Rule(L2, math.inf if limit is None else limit * abs(limit), error, dimension * float(numbers.tiny))
+        return Rule(L2, math.inf if limit is None else limit * abs(limit), error, dimension * float(numbers.tiny), 2.0)
     least = limit if search.kind == COSINE or limit is None else math.cos(math.radians(min(max(limit, 0.0), 180.0)))
-    return Rule(search.kind, math.inf if least is None else 2 - 2 * least, 0.0, 2 * error)
+    return Rule(search.kind, math.inf if least is None else 2 - 2 * least, 0.0, 2 * error, 0.0)
 
 
 def in_order(rows: Vectors, codes: Words, sizes: Floats, k: int) -> Longs:

@@ -1,8 +1,8 @@
 """The k most similar items of a collection for each query, with exact values.
 
 Vectors are searched by codes of their signs, as deep as the recall requires (nearest.by_vectors). Codes are scanned for Hamming distances, and sets
-are searched by inverted lists of their elements (kernels.inverted_index); both are exact. For L1 distances and weighted sets a query is compared with
-all items. The result for a query depends neither on the other queries nor on the number of threads.
+are searched by inverted lists of their elements (kernels.inverted_index); both are exact. By L_r other than L2, and by
+weights, a query is compared with all items. The result for a query depends neither on the other queries nor on the number of threads.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from likewise.items.sparse import Sparse
 from likewise.kernels.inverted_index import Ranked, lists_of, most_similar
 from likewise.kernels.nearest import Asked, MaxCosines
 from likewise.kernels.scan import MOST
-from likewise.kernels.top_k import ANGLE, COSINE, HAMMING, JACCARD, L1, L2, Items, Rule
+from likewise.kernels.top_k import ANGLE, COSINE, HAMMING, JACCARD, L2, NORM, Items, Rule
 from likewise.kernels.weighted_nearest import most_similar as most_similar_weighted
 from likewise.kinds import measures
 from likewise.kinds.kind import loaded
+from likewise.methods import named
 from likewise.nearest.by_codes import SCANNED_BITS, Coded, by_codes
 from likewise.nearest.by_vectors import all_near, vectors_near
 from likewise.nearest.search import Found, Longs, Out, Search, Way, Words
@@ -43,10 +44,12 @@ def neighbors(
     seed: int = 0,
     workers: Workers = ALONE,
     same: bool = False,
+    order: float = 0.0,
 ) -> Found:
     """The k items of ``base`` most similar to each query, by one of the measures in kinds.
 
-    cosine, angle, l2, l1: finite float32 or float64 [n, d]; for cosine and l2 also sparse vectors, which are compared with all items; hamming:
+    cosine, angle, l2, l1, linf, lr with its ``order``: finite float32 or float64 [n, d]; but for angle also sparse vectors, which are compared with
+    all items; hamming:
     uint64[n, words], all of one length; elements: Jaccard similarity of sets as (values uint64[m], offsets int64[n + 1]), elements ascending and
     distinct; weighted: as for elements, but with a set's elements followed by the bits of their weights.
     recall: the minimum probability of finding each true neighbor. exact: it is 1. limit: the minimum similarity, or maximum distance, of a
@@ -55,19 +58,19 @@ def neighbors(
     A query may have fewer than k neighbors: a zero vector has none by cosine, and sets with nothing in common are not neighbors.
     Progress is counted in queries. Raises UsageError for invalid arguments.
     """
-    there = {name: facts for name, facts in measures().items() if facts.search}
-    if measure not in there:
-        raise UsageError(f"neighbors by {measure!r}: choose one of {', '.join(there)}")
+    facts = named(measure)
+    if facts is None or not facts.search:
+        raise UsageError(f"neighbors by {measure!r}: choose one of {', '.join(name for name, facts in measures().items() if facts.search)}")
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1 or not 0 < recall <= 1:
         raise UsageError(f"k = {k!r} with recall = {recall!r}: give a whole number of 1 or more, and a recall above 0 and up to 1")
-    kind, near = loaded(there[measure].search)
+    kind, near = loaded(facts.search)
     n, asking = (len(side[1]) - 1 if kind == JACCARD else len(side) for side in (base, queries))
     if isinstance(base, Sparse):
         near = partial(sparse_near, measure=measure)
     elif kind != JACCARD and n and asking and base.shape[1] != queries.shape[1]:
         unit = "words" if kind == HAMMING else "numbers"
         raise UsageError(f"the items have {base.shape[1]} {unit} and the queries {queries.shape[1]}; both must have the same number")
-    search = Search(kind, min(int(k), max(1, n)), recall, exact or recall == 1, limit, seed, workers, same)
+    search = Search(kind, min(int(k), max(1, n)), recall, exact or recall == 1, limit, seed, workers, same, order or facts.power)
     out = Out(search, asking)
     return out.found(near(search, base, queries, out) if n and asking else True)
 
@@ -105,7 +108,7 @@ def joined(base: tuple[Words, Longs], queries: tuple[Words, Longs]) -> tuple[Wor
 def codes_near(search: Search, base: Words, queries: Words, out: Out) -> bool:
     """Search codes by Hamming distance. Returns True: the result is exact."""
     n, words = base.shape
-    rule = Rule(HAMMING, math.inf if search.limit is None else float(search.limit), 0.0, 0.0)
+    rule = Rule(HAMMING, math.inf if search.limit is None else float(search.limit), 0.0, 0.0, 0.0)
     nothing = Items(read_only(np.empty((0, 0), np.float32)), read_only(np.empty(0)))
     coded = Coded(np.ascontiguousarray(base), np.zeros(n), np.arange(n), min(64 * words, SCANNED_BITS))
     no_doubt = MaxCosines(np.zeros(MOST + 1), np.zeros(64 * words + 1))
@@ -115,5 +118,5 @@ def codes_near(search: Search, base: Words, queries: Words, out: Out) -> bool:
 
 #: The values that `MeasureFacts.search` refers to.
 COSINES, ANGLES = Way(COSINE, vectors_near), Way(ANGLE, vectors_near)
-L2_DISTANCES, L1_DISTANCES = Way(L2, vectors_near), Way(L1, all_near)
+L2_DISTANCES, DISTANCES_BY_SCAN = Way(L2, vectors_near), Way(NORM, all_near)
 SETS, WEIGHTED, CODES = Way(JACCARD, sets_near), Way(JACCARD, weighted_near), Way(HAMMING, codes_near)

@@ -45,6 +45,7 @@ class Search:
     seed: int
     workers: Workers
     same: bool
+    order: float = 0.0  # the r of L_r
 
     def over(self, count: int, part: int, task: Callable[[int, int], None]) -> None:
         """Call ``task`` for each range (begin, end) of ``part`` numbers below ``count``, several at once."""

@@ -91,7 +91,7 @@ def close(vectors: Sparse, drawn: Longs, measure: str, limit: float) -> Iterator
 
 
 def sparse_near(search: Search, base: Sparse, queries: Sparse, out: Out, measure: str) -> bool:
-    """Search by cosine or L2. Returns True: the result is exact.
+    """Search by cosine or L_r. Returns True: the result is exact.
 
     Cosines must be above 0: a query shares no coordinate with most vectors, and those would all be equally near.
     """
@@ -104,7 +104,7 @@ def sparse_near(search: Search, base: Sparse, queries: Sparse, out: Out, measure
     if not facts.distance:
         most = -0.0 if search.limit is None else -most
     found = (lists.begins, lists.holders, lists.values)
-    rule = (*kernel_of(facts), most, SLACK)
+    rule = (*kernel_of(facts, search.order), most, SLACK)
 
     def part(begin: int, end: int) -> None:
         nearest(base.arrays, weights, queries.arrays, asked, own, ranks, found, rule, search.same, begin, end, *out.arrays)

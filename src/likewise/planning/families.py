@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from likewise.errors import UsageError
-from likewise.kinds import kind_of, measures
-from likewise.kinds.kind import NEVER
-from likewise.messages import option
+from likewise.kinds import measures
+from likewise.messages import either, option
 from likewise.methods import Measure, Text
 from likewise.planning import curves
 from likewise.planning.curves import Curve
@@ -268,18 +267,13 @@ def families_of(method: Method) -> list[str]:
     return [one.name for one in FAMILIES.values() if method.base.name in one.measures and not method.containment and (one.sparse or not sparse)]
 
 
-def findable() -> list[str]:
-    """Return the measures by which similar items can be found: by bands of a family, or by a join that needs none."""
-    return [name for name in measures() if families_of(Measure(name)) or kind_of(name).bands == NEVER]
-
-
 def family_for(method: Method, family: str | None = None) -> FamilyFacts:
     """Return the family to plan for: the requested one, or the measure's first. Raises UsageError."""
     names = families_of(method)
     if not names:
         valid = ", ".join(name for name in measures() if families_of(Measure(name)))
-        why = "this measure has no hash family, so bands cannot be planned"
-        raise UsageError(f"{option('by', str(method))}: {why}; use a unit of text, such as words:5, or one of {valid}")
+        why = f"this measure has no hash family, so bands cannot be planned; {either('lw.dedup and lw.pairs need', 'dedup and pairs need')} none"
+        raise UsageError(f"{option('by', str(method))}: {why}. For a plan use a unit of text, such as words:5, or one of {valid}")
     if family is not None and family not in names:
         raise UsageError(f"{option('family', family)}: for {method} choose {' or '.join(names)}")
     return FAMILIES[family or names[0]]

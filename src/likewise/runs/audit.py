@@ -133,12 +133,12 @@ def gathered(blocks: Iterator[PairBlock], n: int) -> tuple[np.ndarray, np.ndarra
 
 def exactly(items: Items, run: Run, side: np.ndarray, drawn: np.ndarray) -> Iterator[PairBlock]:
     """Yield all similar pairs with a sampled item, by an exact search. Raises UsageError if the kind has none."""
-    kind = run.job.compared
+    job, kind = run.job, run.job.compared
     if not kind.audited:
-        raise UsageError(f"{option('by', str(run.job.method))}: {kind.name} are always joined exactly, so there is no recall to measure")
-    if kind.sparse:
+        raise UsageError(f"{option('by', str(job.method))}: {kind.name} are always joined exactly, so there is no recall to measure")
+    if kind.sparse and not job.base.bandless:
         return scanned(items, run, drawn)
-    return joined_pairs(items, replace(run, job=replace(run.job, exact=True, plan=None)), side)
+    return joined_pairs(items, replace(run, job=replace(job, exact=True, plan=None)), side)
 
 
 def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[PairBlock]:

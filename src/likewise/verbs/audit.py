@@ -134,7 +134,7 @@ def as_made(out: Path) -> Made:
         choices["normalize"] = method["normalize"] or "none"
     report, plan = document(whole(out, manifest, "report.json")), method.get("plan") or method
     choices["within" if report["value"] == "distance" else "threshold"] = plan.get("threshold_exact", report["threshold"])
-    choices |= {name: plan[name] for name in ("bands", "rows") if name in plan} | {"recall": plan.get("target", 0.99)}
+    choices |= {new: plan[name] for name, new in (("bands", "bands"), ("rows", "rows"), ("target", "recall")) if name in plan}
     choices |= {"sketch": plan["sketch"]} if plan.get("sketch") else {}
     choices |= {"groups": Path(method["groups"])} if method.get("groups") else {}
     ignore = method.get("ignore")

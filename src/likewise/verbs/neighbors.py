@@ -11,11 +11,11 @@ import numpy as np
 from likewise.choices import Html, Number, OnError, given
 from likewise.engines.local import Local
 from likewise.errors import UsageError
+from likewise.kinds import measures
 from likewise.kinds.kind import NOT_GUARANTEED
 from likewise.messages import option
 from likewise.methods import Measure, Text
 from likewise.options import Options, integer
-from likewise.planning.families import findable
 from likewise.progress import Progress
 from likewise.records import REJECTED
 from likewise.report import ignored, summary
@@ -78,7 +78,7 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise UsageError(f"{option('k', k)}: give a whole number of 1 or more")
     if not options.method.compared.looked_for:
-        heads = dict.fromkeys(name.partition("/")[0] for name in findable() if Measure(name).compared.looked_for)
+        heads = dict.fromkeys(name.partition("/")[0] for name in measures() if Measure(name).compared.looked_for)
         *most, last = heads
         names = f"texts, {', '.join(most)} and {last}"
         raise UsageError(f"{option('by', str(options.method))}: nearest neighbors are available for {names}")
