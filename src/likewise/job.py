@@ -138,7 +138,7 @@ class Job:
         if self.options.ignore is not None and not isinstance(self.options.ignore, tuple):
             chosen["ignore"] = "data in Python"
         chosen |= {"exact": self.exact, "field": (self.field, *self.fields) if self.fields else self.field}
-        text = {"by": str(self.method), "normalize": list(self.method.normalize) if isinstance(self.method, Text) else []}
+        text = {"by": str(self.method), "normalize": list(self.method.normalize)}
         sparse = {"sparse": True} if self.kind.sparse else {}  # the given items are sparse
         limit: dict[str, Any] = {"threshold_exact": str(self.threshold)} if self.plan is None and self.options.bound is not None else {}
         if limit and self.recall != 1:

@@ -105,6 +105,7 @@ class Measure:
     name: str
     order: float = 2.0  # the r of ``lr``, the name of all L_r except L1, L2 and L∞
     containment: bool = False
+    normalize: tuple[str, ...] = ()  # steps applied to strings
 
     def __post_init__(self) -> None:
         facts = named(self.name)
@@ -166,8 +167,8 @@ def named(name: str) -> MeasureFacts | None:
 def parse(spec: str | Text | Measure, normalize: str | Sequence[str] | None = None) -> Text | Measure:
     """Read a text form: ``UNIT[:K][/bag][/containment]`` as `text` does, or the name of a measure.
 
-    >>> parse("cosine"), str(parse("l2.5")), str(parse("words"))
-    (Measure(name='cosine', order=2.0, containment=False), 'l2.5', 'words:5')
+    >>> parse("edit", "lower").normalize, str(parse("l2.5")), str(parse("words"))
+    (('lower',), 'l2.5', 'words:5')
     """
     found = spec if isinstance(spec, Measure) else measure_of(str(spec))
     if found is None and str(spec).strip().partition("/")[0].partition(":")[0] not in UNITS:
@@ -176,9 +177,11 @@ def parse(spec: str | Text | Measure, normalize: str | Sequence[str] | None = No
         raise UsageError(f"{option('by', str(spec))}: {meant or choose}")
     if found is None:
         return text(spec, normalize)  # type: ignore[arg-type]
-    if normalize is not None:
-        raise UsageError(f"{option('normalize', normalize)}: only texts are normalized; leave it out with {option('by', str(found))}")
-    return found
+    if normalize is None:
+        return found
+    if not found.kind.normalized:
+        raise UsageError(f"{option('normalize', normalize)}: only texts and strings are normalized; leave it out with {option('by', str(found))}")
+    return replace(found, normalize=steps(normalize))
 
 
 def hint(spec: str) -> str:

@@ -420,8 +420,8 @@ def test_options_that_do_not_go_together():
     ):
         with pytest.raises(lw.UsageError, match=message):
             lw.similarity({1}, {1}, by="elements", groups=groups)
-    with pytest.raises(lw.UsageError, match="only texts are normalized"):
-        lw.similarity("a", "a", by="edit", normalize="nfc")
+    with pytest.raises(lw.UsageError, match="only texts and strings are normalized"):
+        lw.similarity(b"a", b"a", by="hamming", normalize="nfc")
 
 
 def test_weighted_sets_as_arrays():

@@ -25,6 +25,9 @@ SAID = {
     "hamming": ("the number of bits in which they differ", None),
     "edit": ("the minimum number of inserted and deleted characters", None),
     "levenshtein": ("the minimum number of inserted, deleted and replaced characters", None),
+    "edit/ratio": ("divided by the sum of their lengths", None),
+    "levenshtein/ratio": ("divided by the length of the longer one", None),
+    "jaro-winkler": ("their Jaro-Winkler similarity", None),
 }
 
 

@@ -123,6 +123,8 @@ NAMED = {
     "families/histograms.py",
     "measures/assignment.py",
     "measures/chamfer.py",
+    "measures/edit.py",
+    "measures/strings.py",
     "joins/feature_join.py",
     "joins/image_join.py",
     "joins/sparse_join.py",

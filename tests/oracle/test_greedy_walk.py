@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 import likewise as lw
 from likewise.items.sparse import sparse
 from likewise.joins import greedy
-from likewise.joins.edit_join import EditJoin
 from likewise.joins.greedy import removals
 from likewise.joins.hamming_join import code_join
 from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, Join, PairBlock
 from likewise.joins.scan import Scan
 from likewise.joins.set_join import SetJoin
 from likewise.joins.sparse_join import SparseJoin
+from likewise.joins.string_join import StringJoin
 from likewise.joins.vector_join import choose_layout, prepare, vector_join
 from likewise.kernels.compare import SparseRule
 from likewise.kernels.sparse import COSINE
@@ -125,7 +125,7 @@ def large_group(kind: str, n: int) -> tuple[Join, bool]:
         rows = np.column_stack([np.tile(np.arange(40, dtype=np.uint64), (n, 1)), np.arange(100, 100 + n, dtype=np.uint64)])
         return SetJoin(ranked(rows.ravel(), 41 * np.arange(n + 1)), Fraction(4, 5)), False
     if kind == "strings":
-        return EditJoin([f"{'product ' * 2}{number:02x}" for number in range(n)], 6, levenshtein=True), True
+        return StringJoin([f"{'product ' * 2}{number:02x}" for number in range(n)], "levenshtein", 6), True
     if kind == "sparse":
         rows = csr([{1: 8.0, 2: 9.0, 3: 7.0, 4 + place: 1.0} for place in range(n)], n + 4)
         return SparseJoin.of(sparse(rows), SparseRule(0.9, COSINE, 0.0, 0)), False
@@ -142,7 +142,7 @@ def test_a_large_group_costs_its_members_a_few_comparisons(kind, monkeypatch):
     monkeypatch.setattr("likewise.joins.hamming_join.PAIRS_AT_ONCE", 2**12)
     monkeypatch.setattr("likewise.joins.scan.DECIDED", 2**12)
     monkeypatch.setattr("likewise.joins.prefix.MATCHES_AT_ONCE", 2**12)
-    monkeypatch.setattr("likewise.joins.edit_join.MEASURED_AT_ONCE", 2**12)
+    monkeypatch.setattr("likewise.joins.string_join.HELD", 2**12)
     monkeypatch.setattr("likewise.joins.sparse_join.ROWS", 2**12)
     n, counts = 5000, Counts()
     join, distances = large_group(kind, n)

@@ -469,5 +469,3 @@ def test_the_recall_of_neighbors_is_that_of_the_search():
     assert lw.neighbors(many, query=many[:5], by="angle", k=2, recall=0.9).report["recall"] == 0.9
     assert lw.neighbors(many, query=many[:5], by="angle", k=2, exact=True).report["recall"] == 1
     assert lw.neighbors(np.arange(50, dtype=np.uint64), by="hamming", k=2).report["recall"] == 1
-    with pytest.raises(UsageError, match="available for texts, elements, weighted, cosine, angle, l1, l2, hamming and features"):
-        lw.neighbors(["a", "b"], by="edit", k=1)

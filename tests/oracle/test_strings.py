@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -14,19 +15,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.engines.threads import Threads
-from likewise.joins import edit_join as strings
+from likewise.items.strings import strings_of
 from likewise.joins import greedy, prefix
+from likewise.joins import string_join as strings
 from likewise.joins.deletions import NO_BOUND
-from likewise.joins.edit_join import EditJoin, Layer, layers, strings_of
 from likewise.joins.greedy import removals
 from likewise.joins.pairs import Among, Counts
+from likewise.joins.string_join import Layer, StringJoin, layers
 from likewise.kernels import deletions as kernels
 from likewise.kernels.deletions import BASE
 from likewise.kernels.grams import grams
+from likewise.measures.strings import MEASURES
 from likewise.stages.settle import Removals
 from likewise.stages.workers import ALONE, Workers
 
 Rows = list[tuple[int, int, int]]
+#: The measure by whether a replacement counts as one edit.
+NAMES = {True: "levenshtein", False: "edit"}
 
 
 def slow_distance(a: str, b: str, levenshtein: bool) -> int:
@@ -42,12 +47,12 @@ def slow_distance(a: str, b: str, levenshtein: bool) -> int:
 
 def pairs_of(texts: Sequence[str], within: int, levenshtein: bool, **choices) -> Rows:
     counts, among = choices.pop("counts", Counts()), Among(choices.pop("items", None), choices.pop("side", None))
-    blocks = EditJoin(texts, within, levenshtein=levenshtein, **choices).pairs(among, counts=counts)
+    blocks = StringJoin(texts, NAMES[levenshtein], within, **choices).pairs(among, counts=counts)
     return sorted(row for block in blocks for row in zip(*(part.tolist() for part in block), strict=True))
 
 
 def walk_of(texts: Sequence[str], within: int, levenshtein: bool, counts: Counts | None = None, **choices) -> Removals:
-    return removals(EditJoin(texts, within, levenshtein=levenshtein, **choices), len(texts), counts or Counts(), distances=True)
+    return removals(StringJoin(texts, NAMES[levenshtein], within, **choices), len(texts), counts or Counts(), distances=True)
 
 
 @contextmanager
@@ -92,6 +97,20 @@ def slow_walk(texts: Sequence[str], within: int, levenshtein: bool, per: Sequenc
     return representative, distances, matched
 
 
+@contextmanager
+def found_by(way: str) -> Iterator[None]:
+    """Joins that scan all pairs, or that use q-grams wherever those exist: else predicted costs decide."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strings, "GRAM", 1e9 if way == "scan" else 0.0)
+        patch.setattr(strings, "SIGNS", 0.0 if way == "scan" else 1e12)
+        patch.setattr(strings, "HELD", 5)
+        patch.setattr(strings, "SCANNED_AT_ONCE", 7)
+        yield
+
+
+WAYS = st.sampled_from(["scan", "grams"])
+
+
 @st.composite
 def families(draw) -> list[str]:
     """Strings over few letters, and strings made from others by a few edits."""
@@ -105,9 +124,10 @@ def families(draw) -> list[str]:
 
 
 @settings(max_examples=400, deadline=None)
-@given(families(), st.integers(0, 5), st.booleans())
-def test_pairs_equal_brute_force(texts, within, levenshtein):
-    assert pairs_of(texts, within, levenshtein) == slow_pairs(texts, within, levenshtein)
+@given(families(), st.integers(0, 5), st.booleans(), WAYS)
+def test_pairs_equal_brute_force(texts, within, levenshtein, way):
+    with found_by(way):
+        assert pairs_of(texts, within, levenshtein) == slow_pairs(texts, within, levenshtein)
 
 
 @settings(max_examples=150, deadline=None)
@@ -116,14 +136,15 @@ def test_pairs_across_sides_and_inside_groups_equal_brute_force(texts, within, l
     side = data.draw(st.lists(st.integers(1, 3), min_size=len(texts), max_size=len(texts)))
     per = data.draw(st.lists(st.integers(0, 1), min_size=len(texts), max_size=len(texts)))
     choices = {"side": np.array(side, np.uint8), "per": np.array(per, np.uint64)}
-    assert pairs_of(texts, within, levenshtein, **choices) == slow_pairs(texts, within, levenshtein, side, per)
+    with found_by(data.draw(WAYS)):
+        assert pairs_of(texts, within, levenshtein, **choices) == slow_pairs(texts, within, levenshtein, side, per)
 
 
 @settings(max_examples=200, deadline=None)
 @given(families(), st.integers(0, 5), st.booleans(), st.integers(1, 9), st.data())
 def test_removal_is_that_of_the_definition(texts, within, levenshtein, step, data):
     per = data.draw(st.lists(st.integers(0, 1), min_size=len(texts), max_size=len(texts)))
-    with held(step, data.draw(st.sampled_from([1, 4, 20, 10**6]))):
+    with found_by(data.draw(WAYS)), held(step, data.draw(st.sampled_from([1, 4, 20, 10**6]))):
         found = walk_of(texts, within, levenshtein, per=np.array(per, np.uint64))
     assert removed(found) == slow_walk(texts, within, levenshtein, per)
 
@@ -133,7 +154,8 @@ def test_removal_is_that_of_the_definition(texts, within, levenshtein, step, dat
 def test_pairs_among_some_strings_equal_brute_force(texts, within, levenshtein, data):
     items = data.draw(st.lists(st.integers(0, max(0, len(texts) - 1)), unique=True, max_size=len(texts)).map(sorted))
     side = data.draw(st.none() | st.lists(st.integers(1, 3), min_size=len(items), max_size=len(items)))
-    found = pairs_of(texts, within, levenshtein, items=np.array(items, np.int64), side=None if side is None else np.array(side, np.uint8))
+    with found_by(data.draw(WAYS)):
+        found = pairs_of(texts, within, levenshtein, items=np.array(items, np.int64), side=None if side is None else np.array(side, np.uint8))
     want = slow_pairs([texts[item] for item in items], within, levenshtein, side)
     assert found == [(items[a], items[b], distance) for a, b, distance in want]
 
@@ -187,7 +209,8 @@ def test_arrow_strings_and_bytes_are_compared_by_code_points():
 def test_layers_take_grams_as_long_as_the_bound_allows():
     """q (2 + 1) letters for q, and 3 at most: 828 letters of 3.3 bits each are fewer than there are 3-grams."""
     texts = ["abcdef"[:n] for n in range(7)] + ["abcdefghij" * 4] * 20 + ["a" * 7]
-    assert layers(strings_of(texts, 2, True, 1)) == [Layer(0, 0, 2), Layer(1, 3, 5), Layer(2, 6, 7), Layer(3, 40, 40)]
+    found = layers(strings_of(texts), MEASURES["levenshtein"], Fraction(2))
+    assert found == [Layer(0, 2, 0, 2), Layer(1, 2, 3, 5), Layer(2, 2, 6, 7), Layer(3, 2, 40, 40)]
 
 
 def names(n: int) -> list[str]:
@@ -204,26 +227,31 @@ def names(n: int) -> list[str]:
     return out
 
 
+#: Visited entries, pairs measured, and pairs measured by a walk; more is a filter that got worse.
+COUNTERS = {"grams": (34901, 4647, 2299), "scan": (0, 4305, 2137)}
+
+
+@pytest.mark.parametrize("way", COUNTERS)
 @pytest.mark.parametrize("threads", [1, 3])
-def test_results_and_counters_do_not_depend_on_threads(threads, monkeypatch):
+def test_results_and_counters_do_not_depend_on_threads(threads, way, monkeypatch):
     monkeypatch.setattr(prefix, "MATCHES_AT_ONCE", 100)
-    monkeypatch.setattr(strings, "MEASURED_AT_ONCE", 70)
-    monkeypatch.setattr("likewise.joins.strings.MEASURED_AT_ONCE", 70)
+    monkeypatch.setattr("likewise.measures.edit.MEASURED_AT_ONCE", 70)
     texts, engine = names(700), Threads(threads)
     done: list[int] = []
     try:
         counts, walked = Counts(), Counts()
         choices = {"workers": Workers(engine.run, threads, done.append)}
-        assert pairs_of(texts, 2, True, counts=counts, **choices) == slow_pairs_of_names()
+        with found_by(way):
+            assert pairs_of(texts, 2, True, counts=counts, **choices) == slow_pairs_of_names()
         assert sum(done) == len(texts)
         done.clear()
-        with held(40, 100):
+        with found_by(way), held(40, 100):
             found = walk_of(texts, 2, True, walked, **choices)
     finally:
         engine.close()
         monkeypatch.undo()
     assert removed(found) == removed(walk_of(texts, 2, True))
-    assert (counts.visited, counts.compared, walked.compared) == (34901, 4647, 2299)  # more is a filter that got worse
+    assert (counts.visited, counts.compared, walked.compared) == COUNTERS[way]
 
 
 def slow_pairs_of_names() -> Rows:
@@ -253,7 +281,7 @@ def test_thousands_of_tiny_strings_are_not_compared_with_all_others():
 
 
 def test_stops_when_there_are_too_many_pairs():
-    rows = sum(len(block.left) for block in EditJoin(["abcdefgh"] * 2000, 1, levenshtein=True).pairs(most=5000))
+    rows = sum(len(block.left) for block in StringJoin(["abcdefgh"] * 2000, "levenshtein", 1).pairs(most=5000))
     assert 5000 < rows < 2000 * 1999 // 2
 
 
@@ -261,7 +289,7 @@ def test_stops_when_there_are_too_many_pairs():
 def rests(wanted: bool) -> Iterator[None]:
     """Joins by rests after deletions, or by q-grams alone: else the number of strings and cost decide."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strings, "rests_are_cheaper", lambda one, *_: wanted and one.within <= 2)
+        patch.setattr(strings, "rests_are_cheaper", lambda one, within, *_: wanted and within <= 2)
         yield
 
 
@@ -271,7 +299,7 @@ def test_joins_by_rests_equal_brute_force(texts, within, levenshtein, data):
     side = data.draw(st.none() | st.lists(st.integers(1, 3), min_size=len(texts), max_size=len(texts)))
     per = data.draw(st.lists(st.integers(0, 1), min_size=len(texts), max_size=len(texts)))
     choices = {"side": None if side is None else np.array(side, np.uint8), "per": np.array(per, np.uint64)}
-    with rests(True):
+    with found_by("grams"), rests(True):
         with held(2, 4):
             found = walk_of(texts, within, levenshtein, per=np.array(per, np.uint64))
         assert pairs_of(texts, within, levenshtein, **choices) == slow_pairs(texts, within, levenshtein, side, per)
@@ -308,7 +336,7 @@ MEASURED = {(1, True): 1321, (1, False): 19_931, (2, True): 60_151, (2, False): 
 def test_strings_with_a_common_beginning_are_distinguished_by_their_rests(within, by_rests):
     """The q-grams of "unknown" are in all of them: the count filter lets many pairs through that are not near."""
     texts, counts = numbered(3000), Counts()
-    with rests(by_rests):
+    with found_by("grams"), rests(by_rests):
         found = walk_of(texts, within, True, counts)
     assert counts.compared == MEASURED[within, by_rests]
     kept = [text for text, representative in zip(texts, found.representative.tolist(), strict=True) if representative < 0]
@@ -320,11 +348,11 @@ def test_rests_are_taken_where_they_cost_less():
     """For many strings with a common beginning; not for few or dissimilar ones, or where more deletions would be needed."""
 
     def taken(texts: list[str], within: int) -> bool:
-        made = strings_of(texts, within, True, 1)
-        (layer,) = layers(made)
-        items = layer.members(made.length, within)
+        made = StringJoin(texts, "levenshtein", within)
+        (layer,) = made.layers
+        items = layer.members(made.strings.length)
         everyone = np.ones(len(items), np.bool_)
-        joined = layer.joined(made, items, np.arange(len(items)), everyone, None, ALONE)
+        joined = made.joined(layer, items, np.arange(len(items)), everyone, None, ALONE)
         return joined.rule[1] == NO_BOUND
 
     same_length = [text for text in numbered(20_000) if len(text) == 13]

@@ -34,7 +34,7 @@ class Items:
 
     @property
     def choices(self) -> dict[str, Any]:
-        return {"by": self.by, **self.limit, **({} if self.by in ("hamming", "edit", "levenshtein") else SURE)}
+        return {"by": self.by, **self.limit, **({} if self.field == "text" or self.by == "hamming" else SURE)}
 
     @property
     def flags(self) -> list[str]:
@@ -114,6 +114,9 @@ MADE = {
     "hamming": Items("hamming", "code", codes(np.random.default_rng(4), 60), {"within": 5}),
     "edit": Items("edit", "text", strings(np.random.default_rng(5), 60), {"within": 3}),
     "levenshtein": Items("levenshtein", "text", strings(np.random.default_rng(5), 60), {"within": 2}),
+    "edit/ratio": Items("edit/ratio", "text", strings(np.random.default_rng(5), 60), {"threshold": 0.8}),
+    "levenshtein/ratio": Items("levenshtein/ratio", "text", strings(np.random.default_rng(5), 60), {"threshold": 0.75}),
+    "jaro-winkler": Items("jaro-winkler", "text", strings(np.random.default_rng(5), 60), {"threshold": 0.85}),
 }
 EACH = pytest.mark.parametrize("items", MADE.values(), ids=MADE)
 

@@ -181,9 +181,12 @@ def codes(folder: Path) -> None:
 
 def strings(folder: Path) -> None:
     """Short strings."""
-    for by in ("levenshtein", "edit"):
-        verbs(jsonl(folder, "text", ["duplicate", "duplicated", "duplicat", "something else", "somethingelse"]), folder, by=by, within=2)
+    names = jsonl(folder, "text", ["duplicate", "duplicated", "duplicat", "something else", "somethingelse"])
+    for by, limit in (("levenshtein", {"within": 2}), ("edit", {"within": 2}), ("levenshtein/ratio", {}), ("edit/ratio", {}), ("jaro-winkler", {})):
+        verbs(names, folder, by=by, **limit)
+        lw.neighbors(names, query=names, by=by, k=2, normalize="lower")
         lw.similarity("duplicate", "duplicated", by=by)
+    for by in ("levenshtein", "edit"):
         lw.pairs([f"a common beginning of all {i:05d}" for i in range(3_000)], by=by, within=1)  # deletions pay
 
 

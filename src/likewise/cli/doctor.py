@@ -22,7 +22,7 @@ from likewise.errors import LikewiseError, install
 #: The required distributions, and the optional ones with their purposes.
 ESSENTIAL = ("numpy", "numba", "pyarrow", "msgspec", "xxhash", "click", "rich")
 OPTIONAL = {
-    "rapidfuzz": "--by edit and --by levenshtein",
+    "rapidfuzz": "--by edit and --by levenshtein, also with /ratio",
     "polars": "to_polars()",
     "pandas": "to_pandas()",
     "pillow": "images",

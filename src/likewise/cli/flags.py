@@ -194,11 +194,12 @@ FLAGS: dict[str, Flag] = {
     "normalize": Flag(
         SIMILARITY,
         "--normalize",
-        f"Normalization steps to apply before the text is cut into tokens, instead of the default ones: {', '.join(STEPS)}; or none. "
+        "Normalization steps to apply before a text is cut into tokens, or a string is compared, instead of the default ones: "
+        f"{', '.join(STEPS)}; or none. "
         f"{ALL_MASKS} stands for {', '.join(MASKS)}, whose values become 0; so do the matches of {PATTERN}REGEX, which takes the rest of LIST. "
         "--normalize lower applies this step only. The order of the names does not matter. Repeatable.",
         "LIST",
-        lambda: f"{','.join(UNITS['words'][1])} for words",
+        lambda: f"{','.join(UNITS['words'][1])} for words; none for strings",
         {"multiple": True, "type": One()},
         brief="Normalization steps instead of the default ones: lower,punct, ... or none.",
         values=lambda: (ALL_MASKS, *STEPS),

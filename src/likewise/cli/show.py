@@ -209,7 +209,8 @@ def value_now(originals: Any, one: Any, other: Any) -> float | None:
     method = originals.method
     if all(isinstance(side.item, Sized) and not len(side.item) for side in (one, other)):
         return float("nan")
-    steps = method["normalize"] or "none" if of_payload(originals.want.kind).cut else None
+    kind = of_payload(originals.want.kind)
+    steps = method["normalize"] or "none" if kind.cut or kind.normalized else None
     try:
         return similarity(one.item, other.item, by=method["by"], normalize=steps)
     except LikewiseError:  # such as for zero vectors, or vectors of different lengths

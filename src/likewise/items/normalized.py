@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from likewise.items import masks, tables, unicode
+from likewise.items import binary, masks, tables, unicode
 from likewise.items.expressions import replaced
 from likewise.items.normalize import normalize
 from likewise.kernels import text
@@ -23,6 +23,11 @@ class Normalized(NamedTuple):
     start: np.ndarray  # int64[n]
     length: np.ndarray  # int64[n]
     chars: np.ndarray  # uint32[n]: code points of the text as read
+
+    def column(self) -> pa.LargeBinaryArray:
+        """The texts as an array of their own."""
+        ends = np.concatenate(([0], np.cumsum(self.length)))
+        return binary.build(ends, self.data[np.arange(int(ends[-1])) + np.repeat(self.start - ends[:-1], self.length)])
 
 
 class Scratch(threading.local):

@@ -11,6 +11,7 @@ from likewise.errors import DataError, UsageError
 from likewise.items import binary, unusable
 from likewise.items.arrow import chunked, is_arrow, plain
 from likewise.items.given import BYTES, SINGLE, refuse_deep, rows
+from likewise.items.normalize import normalize
 from likewise.items.reader import read
 from likewise.items.token_ids import READER
 
@@ -66,12 +67,12 @@ def refuse_others(values: pa.LargeBinaryArray) -> None:
             raise DataError(f"row {row}: the text is not UTF-8 at byte {at} (0x{raw[at]:02x}); decode it with its own encoding, or leave it out")
 
 
-def strings(batch: Any) -> list[str]:
-    """A batch of raw strings, not normalized. Raises the errors of `encoded`, and UsageError for None."""
+def strings(batch: Any, steps: tuple[str, ...] = ()) -> list[str]:
+    """A batch of strings, normalized by these steps. Raises the errors of `encoded`, and UsageError for None."""
     values = encoded(batch, "string")
     if values.null_count:
         raise UsageError(f"row {values.is_null().to_numpy(zero_copy_only=False).argmax()} is None; expected a string")
-    return [raw.decode("utf-8", "surrogatepass") for raw in values.to_pylist()]
+    return [normalize(raw.decode("utf-8", "surrogatepass"), steps) for raw in values.to_pylist()]
 
 
 def is_string(given: Any) -> bool:

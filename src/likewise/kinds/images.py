@@ -48,7 +48,7 @@ class Images(Stored):
     all_compared = True
     ruled = False
 
-    def check_libraries(self) -> None:
+    def check_libraries(self, job: Job) -> None:
         from likewise.items import pictures
 
         pictures.library()

@@ -112,6 +112,7 @@ class Kind:
     files: str = ""  # the format (io.formats.FORMATS) whose files are its items and those of no other kind; its first measure is the default for them
     tables: tuple[str, ...] = ()  # for kinds of ``files``: the formats of tables that can hold its items
     on_error: str = "fail"  # the default of ``on_error``
+    normalized: bool = False  # without being cut, items are normalized if the user gives steps
     unit: str = ""  # the only unit that they are cut by; empty: any other unit
     bands: str = PLANNED  # or ASKED, or NEVER
     recall: str = EXACT  # the recall of its join; or TARGET, or NOT_PROMISED
@@ -164,8 +165,8 @@ class Kind:
         """One item, for reports. dimension: its number of dimensions or bits, if known."""
         return self.item
 
-    def check_libraries(self) -> None:
-        """Raises UsageError if a library that compares items of this kind is missing."""
+    def check_libraries(self, job: Job) -> None:
+        """Raises UsageError if a library that compares items by the measure of the job is missing."""
 
     def check(self, job: Job) -> None:
         """Raises UsageError for options that the inputs rule out. Called once the inputs have been inspected."""

@@ -50,7 +50,7 @@ def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
         if not any(fnmatch.fnmatchcase(name, pattern) for name in files):
             there = f"the inputs are {', '.join(files[:5])}" if files else "the data come from Python"
             raise UsageError(f"{option('prefer', pattern)}: no input file matches; {there}")
-    job.kind.check_libraries()  # fail before any file is read
+    job.kind.check_libraries(job)  # fail before any file is read
     if options.ignore_common is not None:
         run.begin("reading shingles", bytes_to_read(sources), "bytes")
         run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("count-chunk")))

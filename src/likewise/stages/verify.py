@@ -52,7 +52,11 @@ def contained(words_a: Words, words_b: Words, threshold: Fraction) -> Compared:
 
 def within(values: np.ndarray, limit: float, *, distances: bool) -> Compared:
     """Exact similarities or distances of pairs, float64[m] or int64[m], as scores out of 1; -1 and 0 beyond the limit."""
-    good = values <= limit if distances else values >= limit
+    return scored(values, values <= limit if distances else values >= limit, distances=distances)
+
+
+def scored(values: np.ndarray, good: np.ndarray, *, distances: bool) -> Compared:
+    """The values of pairs, of which some are within the limit, bool[m], as `within` returns them."""
     return Compared(np.where(good, scores(values, distances=distances), -1), good.astype(np.int64))
 
 

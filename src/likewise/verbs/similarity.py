@@ -62,6 +62,8 @@ def similarity(
     hamming              bytes, a whole number, a 1-D array of bool, or              distance: number of different bits
                          a string of hexadecimal digits
     edit, levenshtein    a string                                                    distance: inserts and deletes; and substitutions
+    .. /ratio            the same                                                    similarity: 1 - distance / its maximum for these lengths
+    jaro-winkler         the same                                                    Jaro-Winkler similarity
     features             a 2-D array, one row per feature                            similarity of histograms of the features' directions
     .. /one-to-many      the same                                                    the same; a feature matches all similar features
     .. /chamfer          the same                                                    similarity: mean cosine of nearest features, both ways
