@@ -23,7 +23,7 @@ class Hub:
             from huggingface_hub import HfFileSystem
         except ImportError as error:
             raise missing_part("hf:// addresses are read with", "huggingface_hub", "huggingface_hub") from error
-        self.files = HfFileSystem(endpoint=os.environ.get("HF_ENDPOINT"), skip_instance_cache=True, use_listings_cache=False)
+        self.files: Any = HfFileSystem(endpoint=os.environ.get("HF_ENDPOINT"), skip_instance_cache=True, use_listings_cache=False)
 
     def look(self, address: Address) -> Found:
         with named(address):
