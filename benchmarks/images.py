@@ -176,7 +176,7 @@ def main() -> None:
         for name, half in halves.items():
             print(name, *half.wrong("JPEG 75"), sep="\n")
     if given.json:
-        given.json.write_text(json.dumps(result, indent=1) + "\n")
+        given.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":
