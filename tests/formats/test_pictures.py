@@ -7,6 +7,7 @@ import threading
 import zlib
 from io import BytesIO
 
+import cv2
 import numpy as np
 import pytest
 from PIL import Image
@@ -74,6 +75,15 @@ def test_sixteen_bits_give_the_high_byte() -> None:
         assert decoded(encoded(Image.fromarray(values), format)).pixels[:, :, 0].tolist() == [[0x12, 0xFE]]
     floats = Image.fromarray(np.array([[-2.0, 0.0, 2.0]], np.float32))
     assert decoded(encoded(floats, "TIFF")).pixels[0, :, 1].tolist() == [0, 128, 255]  # from the least to the greatest
+    wide = Image.fromarray(np.array([[0, 51, 255]], np.int32))  # of 32 bits, also if the values are small
+    assert decoded(encoded(wide, "TIFF")).pixels[0, :, 1].tolist() == [0, 51, 255]
+    assert decoded(b"P5\n2 1\n65535\n" + bytes([0, 200, 0x12, 0x34])).pixels[0, :, 1].tolist() == [0, 0x12]
+
+
+def test_pixels_that_pillow_does_not_read_are_no_damage() -> None:
+    written = cv2.imencode(".tiff", np.zeros((5, 5, 3), np.float32))[1].tobytes()
+    with pytest.raises(DataError, match="its kind of pixels, such as three floats, is not read"):
+        decoded(written)
 
 
 def test_transparent_parts_are_white() -> None:

@@ -14,7 +14,8 @@ import archives
 import likewise as lw
 from archives import INFO, members, record, request, response
 from likewise.errors import DataError
-from likewise.io.formats import lines
+from likewise.io.formats import lines, warc
+from likewise.records import Want
 
 ONE, TWO, THREE = (response(number, f"{number} two three four five six") for number in (1, 2, 3))
 LONG = response(2, "word " * 400)
@@ -121,10 +122,42 @@ def test_long_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
     assert archives.ids(out / "kept" / name) == ["info", "1", "3"]
     assert lw.dedup(path, max_record=3000).report["counts"]["kept"] == 3
     path.write_bytes(form([ONE, LONG[:-50]]))
-    with pytest.raises(DataError, match=r"the file ends 46 bytes before the end of this record, whose Content-Length is"):
+    with pytest.raises(DataError, match=r"this record ends after 2,014 bytes of content; its Content-Length is 2,060"):
         lw.dedup(path, max_record=1000)
     path.write_bytes(form([ONE, LONG.replace(b"Content-Length", b"Content-Size"), THREE]))
     assert lw.dedup(path, max_record=1000, on_error="skip").report["counts"]["kept"] == 2
+
+
+@pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])
+@pytest.mark.parametrize("most", [1000, 10_000_000])
+@pytest.mark.parametrize("more", [50, 3000, 6500, 10**12])
+def test_the_limit_of_records_does_not_change_where_records_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, most: int, more: int
+) -> None:
+    """A record with a far too large Content-Length is rejected alone, whether it exceeds the chunks, --max-record or the file."""
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 2000)
+    monkeypatch.setattr(warc, "BLOCK_BYTES", 300)
+    path, out = tmp_path / name, tmp_path / "out"
+    rest = [response(number, f"{number} " * 200) for number in range(3, 20)]
+    records = [INFO, ONE, relengthed(TWO, more), *rest]
+    path.write_bytes(b"".join(records) if name == "a.warc" else members(records))
+    counts = lw.dedup(path, out=out, on_error="skip", max_record=most, threshold=1.0).report["counts"]
+    assert (counts["read"], counts["kept"], counts["rejected"]) == (19, 18, 1)
+    assert archives.ids(out / "kept" / name) == ["info", "1", *map(str, range(3, 20))]
+
+
+@pytest.mark.parametrize("size", range(1990, 2012))
+@pytest.mark.parametrize("ends", [b"\r\n\r\n", b"\n\n", b"\n", b"", b"\r\n" * 40])
+def test_records_about_as_long_as_a_chunk_and_any_line_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, ends: bytes) -> None:
+    """No record is lost or rejected where a chunk ends in the line ends behind a record, or these are fewer or more than the standard says."""
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 2000)
+    monkeypatch.setattr(warc, "BLOCK_BYTES", 10)
+    path = tmp_path / "a.warc"
+    video = response(2, b"\0" * (size - len(BINARY) + 2000 + 4), "Content-Type: video/mp4").removesuffix(b"\r\n\r\n")
+    path.write_bytes(ONE + video + ends + THREE)
+    found = [chunk.start + frame.begin for chunk in warc.chunks(path, Want(most=1000)) for frame in chunk.state.more]
+    assert found == [0, len(ONE), len(ONE + video + ends)]
+    assert not any(frame.fault for chunk in warc.chunks(path, Want(most=1000)) for frame in chunk.state.more)
 
 
 def test_a_changed_archive_is_not_written(tmp_path: Path) -> None:
@@ -151,6 +184,23 @@ def test_an_archive_in_an_archive(tmp_path: Path) -> None:
     counts = lw.dedup(path, out=tmp_path / "out").report["counts"]
     assert (counts["read"], counts["without_text"]) == (3, 2)
     assert (tmp_path / "out/kept/a.warc.gz").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_a_record_of_a_removed_record_s_request_is_not_kept(tmp_path: Path, backward: bool) -> None:
+    """A record belongs to a row also through others, in any order; a chain that leads to no row, or in a circle, is kept."""
+    path, out = tmp_path / "a.warc", tmp_path / "out"
+    chains = [
+        request("q1", "WARC-Concurrent-To: <urn:x:1>"),
+        request("q2", "WARC-Concurrent-To: <urn:x:2>"),
+        *(record("metadata", f"m{n}", b"a: b", "application/warc-fields", f"WARC-Concurrent-To: <urn:x:q{n}>") for n in (1, 2, 3)),
+        *(record("metadata", f"n{n}", b"a: b", "application/warc-fields", f"WARC-Refers-To: <urn:x:m{n}>") for n in (1, 2)),
+        *(record("metadata", f"c{n}", b"a: b", "application/warc-fields", f"WARC-Refers-To: <urn:x:c{3 - n}>") for n in (1, 2)),
+    ]
+    path.write_bytes(b"".join([*chains[:: -1 if backward else 1], response(1, "one two three"), response(2, "one two three")]))
+    lw.dedup(path, out=out)
+    kept = ["q1", "m1", "m3", "n1", "c1", "c2"]
+    assert archives.ids(out / "kept/a.warc") == [*kept[:: -1 if backward else 1], "1"]
 
 
 def test_records_without_ids_and_links(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import random
 import sys
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import brotli
@@ -79,6 +80,8 @@ def test_codings(body: bytes, coding: str) -> None:
         (gzip.compress(b"word " * 2000)[:40], "Content-Encoding: gzip", "word word"),
         (zlib.compress(random.Random(1).randbytes(400).hex().encode())[:90], "Content-Encoding: deflate", ""),
         (brotli.compress(random.Random(1).randbytes(400).hex().encode())[:90], "Content-Encoding: br", ""),
+        (pa.compress(RAW, "zstd", asbytes=True)[:-1], "Content-Encoding: zstd", ""),
+        (pa.compress(b"word " * 100_000, "zstd", asbytes=True)[:-3], "Content-Encoding: zstd", "word " * 26_000),  # the first block of 128 KiB
         (chunked(b"one two three")[:9], "Transfer-Encoding: chunked", "on"),
         (b"3\r\none\r\nzz\r\n", "Transfer-Encoding: chunked", "one"),
     ],
@@ -150,6 +153,46 @@ def test_types_and_character_sets(body: bytes, type: str, text: str) -> None:
 )
 def test_contents_that_are_not_text(body: bytes, headers: list[str]) -> None:
     assert text_of(body, *headers) is None
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "gzip, br"])
+def test_an_answer_without_content_has_no_coding(coding: str) -> None:
+    """Answers to HEAD, and those of status 304, have the headers of a content that is not there."""
+    assert text_of(b"", "Content-Type: text/html", f"Content-Encoding: {coding}", "Transfer-Encoding: chunked") == ""
+
+
+def test_interim_answers_and_headers_without_an_end() -> None:
+    final = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + RAW
+    for interim in (b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 100 Continue\n\n"):
+        content = web.of_http(interim + final)
+        assert (content.type, content.status, bytes(content.body)) == ("text/plain", 200, RAW)
+    upgraded = web.of_http(b"HTTP/1.1 101 Switching Protocols\r\n\r\nx")
+    assert (upgraded.status, bytes(upgraded.body)) == (101, b"x")
+    unended = web.of_http(b"HTTP/1.1 304 Not Modified\r\nContent-Type: text/html\r\n")
+    assert (unended.status, bytes(unended.body)) == (304, b"")
+
+
+def test_long_headers_and_bodies_of_many_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A header of spaces took half a minute. Each member of a body took a copy of the rest, so that millions of them took hours."""
+    spaced = b"HTTP/1.1 200 OK\r\nA: x" + b" " * 60_000 + b"y\r\n\r\n"
+    assert web.fields(spaced) == [(b"a", b"x" + b" " * 60_000 + b"y")]
+    rests: list[int] = []
+
+    class Decoder:
+        def __init__(self, window: int):
+            self.decoder = zlib.decompressobj(window)
+
+        def decompress(self, data: bytes, most: int) -> bytes:
+            rests.append(len(data))
+            return self.decoder.decompress(data, most)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.decoder, name)
+
+    monkeypatch.setattr(web, "zlib", SimpleNamespace(decompressobj=Decoder, error=zlib.error))
+    body = gzip.compress(b"") * 10_000 + gzip.compress(RAW)
+    assert text_of(body, "Content-Type: text/plain", "Content-Encoding: gzip") == TEXT
+    assert max(rests) <= web.STEP_BYTES < len(body)
 
 
 def test_a_response_without_a_header_or_a_type() -> None:

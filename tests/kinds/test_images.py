@@ -207,14 +207,17 @@ def test_a_file_above_the_limit_is_rejected(folder: Path) -> None:
 
 
 def test_names_and_links(folder: Path) -> None:
-    """A wrong extension does not matter, nor do unusual names; a file that is linked to is read once, and a link that leads nowhere is skipped."""
+    """A wrong extension does not matter, nor do unusual names; a linked file is read once; a broken link and a pipe are skipped."""
     (folder / "really a jpeg.png").write_bytes((folder / "5.jpg").read_bytes() + b"\0")
     (folder / "line\nbreak é.JPG").write_bytes(encoded(texture(4), "PNG"))
     os.symlink("0.jpg", folder / "link.jpg")
     os.symlink("nowhere", folder / "broken-link.jpg")
+    os.mkfifo(folder / "pipe.jpg")
     found = lw.pairs(folder)
     assert {*names(found)} == {*PAIRS, ("5.jpg", "really a jpeg.png"), ("4.jpg", "line\nbreak é.JPG")}
     assert any("link.jpg, the same file as 0.jpg" in said for said in found.report["warnings"])
+    assert "skipped 2 broken links or special files, such as broken-link.jpg" in found.report["warnings"]
+    assert not any("images, which were skipped" in said for said in found.report["warnings"])
 
 
 def test_the_choice_of_image_without_by(folder: Path, tmp_path: Path) -> None:
@@ -257,6 +260,21 @@ def test_lists_of_images_in_python(folder: Path) -> None:
     stacked = np.stack([np.asarray(texture(seed, 32, 24)) for seed in (1, 2, 1)])
     assert names(lw.pairs(stacked, by="image")) == [(0, 2)]
     assert lw.dedup(arrays, by="image").report["counts"]["kept"] == 2
+
+
+def test_images_of_pillow_with_the_same_values_and_another_look_are_no_copies() -> None:
+    """A palette, an orientation and a transparent color change the look of the same values."""
+    values = np.kron(np.arange(48).reshape(6, 8) % 5, np.ones((20, 20))).astype(np.uint8)
+    palette = Image.fromarray(values, "L").convert("P")
+    palette.putpalette([255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 9, 9, 200, 200, 90])
+    other, clear, turned = palette.copy(), palette.copy(), palette.copy()
+    other.putpalette([9, 9, 9, 200, 200, 90, 0, 0, 255, 255, 0, 0, 0, 255, 0])
+    clear.info["transparency"] = 3
+    turned.getexif()[0x112] = 8
+    removal = lw.dedup([palette, palette.copy(), other, clear, turned], by="image", threshold=1.0)
+    assert (removal.report["counts"]["removed_exact"], removal.report["counts"]["kept"]) == (1, 4)
+    gray = Image.fromarray(values * 50)
+    assert lw.dedup([gray, values * 50], by="image").report["counts"]["removed_exact"] == 1  # an array and an image that look the same
 
 
 def test_a_table_of_encoded_images() -> None:

@@ -18,9 +18,13 @@ from likewise.messages import option
 #: End of a header: a line without text. Headers longer than HEAD_BYTES are not read.
 BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 HEAD_BYTES = 1 << 16
+#: Bytes given to a decoder at a time: few, because a decoder copies those behind a member, and a body may have millions of members.
+STEP_BYTES = 1 << 12
+READ_BYTES = 1 << 16
 #: Bytes in which a zero shows that a content is binary, and markup that it is HTML, if its type is unknown.
 SNIFFED = 1024
-FIELD = re.compile(rb"^([^\s:]+)[ \t]*:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
+FIELD = re.compile(rb"^([^\s:]+)[ \t]*:[ \t]*(.*)$", re.MULTILINE)
+INTERIM = re.compile(rb"HTTP/[0-9.]+ 1[0-9][0-9][^\n]*\n(?:[^\r\n][^\n]*\n)*\r?\n(?=HTTP/)")
 FOLDED = re.compile(rb"\r?\n[ \t]+")
 CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 MARKUP = re.compile(rb"<(!doctype|html|head|body|title|meta|script|div|p|table|a|h1)[\s>]", re.IGNORECASE)
@@ -53,7 +57,7 @@ def fields(head: bytes) -> list[tuple[bytes, bytes]]:
     """
     if b"\n " in head or b"\n\t" in head:
         head = FOLDED.sub(b" ", head)
-    return [(name.lower(), value) for name, value in FIELD.findall(head)]
+    return [(name.lower(), value.rstrip(b" \t\r")) for name, value in FIELD.findall(head)]
 
 
 def by_name(fields: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
@@ -73,8 +77,13 @@ def media(value: bytes) -> tuple[str, str]:
 
 
 def of_http(block: bytes) -> Content:
-    """Return the content of an HTTP response. Without a header, the whole block is the content, of unknown type."""
-    end = BLANK_LINE.search(block, 0, HEAD_BYTES) if block.startswith(b"HTTP/") else None
+    """Return the content of an HTTP response, behind interim ones (1xx). Without a header, the whole block is the content, of unknown type."""
+    while interim := INTERIM.match(block, 0, HEAD_BYTES):
+        block = block[interim.end() :]
+    if not block.startswith(b"HTTP/"):
+        return Content("", "", (), None, block)
+    # a header without content may lack the empty line
+    end = BLANK_LINE.search(block, 0, HEAD_BYTES) or (BLANK_LINE.search(block + b"\r\n") if len(block) < HEAD_BYTES else None)
     if end is None:
         return Content("", "", (), None, block)
     head = block[: end.start()]
@@ -140,14 +149,16 @@ def is_utf8(body: bytes) -> bool:
 
 def undone(coding: str, body: Any, most: int, *, cut: bool) -> Any:
     """Return a body without a coding of HTTP. A body that does not begin as the coding does is returned as it is: archives may hold it decoded."""
+    if not len(body):  # of an answer without content, such as 304
+        return body
     if coding == "chunked":
         return joined(body, most, cut=cut)
     if coding in ("gzip", "x-gzip"):
-        return inflated(body, 31, most, cut=cut) if bytes(body[:2]) == b"\x1f\x8b" else body
+        return inflated(bytes(body), 31, most, cut=cut) if bytes(body[:2]) == b"\x1f\x8b" else body
     if coding == "deflate":  # with the header of zlib, or without
-        return inflated(body, 15 if begins_zlib(body) else -15, most, cut=cut)
+        return inflated(bytes(body), 15 if begins_zlib(body) else -15, most, cut=cut)
     if coding == "zstd" and bytes(body[:4]) == b"\x28\xb5\x2f\xfd":
-        return expanded(body, most)
+        return expanded(bytes(body), most, cut=cut)
     if coding == "br":
         return unbrotlied(bytes(body), most, cut=cut)
     return body
@@ -177,34 +188,43 @@ def begins_zlib(body: Any) -> bool:
     return len(body) > 1 and body[0] & 15 == 8 and (body[0] << 8 | body[1]) % 31 == 0
 
 
-def inflated(body: Any, window: int, most: int, *, cut: bool) -> Any:
+def inflated(body: bytes, window: int, most: int, *, cut: bool) -> bytes:
     """Return the text of all members of a deflated body; a body that is UTF-8, not deflate, is returned as it is."""
-    data, out = bytes(body), b""
+    out, at = bytearray(), 0
     while True:
         decoder = zlib.decompressobj(window)
         try:
-            out += decoder.decompress(data, most + 1 - len(out))
+            while not decoder.eof and (given := body[at : at + STEP_BYTES]):
+                out += decoder.decompress(given, most + 1 - len(out))
+                refuse_long(out, most)
+                at += len(given) - len(decoder.unused_data)
         except zlib.error as error:
-            if not out and window != 31 and is_utf8(data):
+            if not out and window != 31 and is_utf8(body):
                 return body
             raise UnreadableError(f"its compressed content is damaged ({error})") from None
-        refuse_long(out, most)
         if not decoder.eof and not cut:
             raise UnreadableError("its compressed content ends early")
-        data = decoder.unused_data
-        if not data.startswith(b"\x1f\x8b") or window != 31:
-            return out
+        if window != 31 or not body.startswith(b"\x1f\x8b", at):
+            return bytes(out)
 
 
-def expanded(body: Any, most: int) -> bytes:
+def expanded(body: bytes, most: int, *, cut: bool) -> bytes:
     """Return the text of a body compressed by zstd."""
-    try:
-        with pa.CompressedInputStream(pa.BufferReader(body), "zstd") as stream:
-            out = stream.read(most + 1)
-    except OSError as error:
-        raise UnreadableError(f"its compressed content is damaged ({error})") from None
-    refuse_long(out, most)
-    return out
+    out = bytearray()
+    for step in (READ_BYTES, 1):  # a decoder's error loses the text of its last step
+        try:
+            with pa.CompressedInputStream(pa.BufferReader(body), "zstd") as stream:
+                stream.read(len(out))
+                while more := stream.read(min(step, most + 1 - len(out))):
+                    out += more
+                    refuse_long(out, most)
+            break
+        except OSError as error:
+            if "Truncated" not in str(error):
+                raise UnreadableError(f"its compressed content is damaged ({error})") from None
+            if not cut:
+                raise UnreadableError("its compressed content ends early") from None
+    return bytes(out)
 
 
 def unbrotlied(data: bytes, most: int, *, cut: bool) -> bytes:
@@ -230,7 +250,7 @@ def unbrotlied(data: bytes, most: int, *, cut: bool) -> bytes:
     return out
 
 
-def refuse_long(out: bytes, most: int) -> None:
+def refuse_long(out: bytes | bytearray, most: int) -> None:
     """Raise UnreadableError for more than ``most`` bytes."""
     if len(out) > most:
         raise UnreadableError(f"its content expands to more than {option('max_record')} allows ({most:,} bytes)")

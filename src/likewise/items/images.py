@@ -65,15 +65,15 @@ def of_value(value: Any) -> bytes | None:
             raise DataError(f"{os.fspath(value)}: cannot be read: {error.strerror}") from error
     if hasattr(value, "getexif"):
         value.load()
-        return payload(pictures.of_image(value), _digest(np.asarray(value)))
+        return payload(pictures.of_image(value), _digest(np.asarray(value), pictures.look(value)))
     if hasattr(value, "__array__"):
         array = np.asarray(value)
         return payload(pictures.of_array(array), _digest(array))
     raise TypeError(f"a value of type {type(value).__name__} is not an image")
 
 
-def _digest(array: NDArray[Any]) -> bytes:
-    return xxhash.xxh3_128_digest(f"{array.shape}{array.dtype}".encode() + np.ascontiguousarray(array).tobytes())
+def _digest(array: NDArray[Any], look: bytes = b"") -> bytes:
+    return xxhash.xxh3_128_digest(look + f"{array.shape}{array.dtype}".encode() + np.ascontiguousarray(array).tobytes())
 
 
 def images(batch: Any) -> NDArray[np.uint8]:

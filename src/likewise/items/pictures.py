@@ -117,6 +117,13 @@ def of_image(image: Any) -> Picture:
         raise DataError(f"this image cannot be decoded: {_reason(error)}") from error
 
 
+def look(image: Any) -> bytes:
+    """What decides how an image of Pillow looks beside its values, as bytes: mode, palette, transparency, orientation. Empty if the values decide."""
+    palette = image.getpalette("RGBA") if image.mode in ("P", "PA") else None
+    given = (image.mode, palette, image.info.get("transparency"), _orientation(image))
+    return b"" if given in [(mode, None, None, 1) for mode in ("L", "RGB", "RGBA")] else repr(given).encode()
+
+
 def _opened(data: bytes) -> Any:
     """An image of which only the header was read."""
     pillow = library()
@@ -149,14 +156,14 @@ def _of_bytes(image: Any) -> Any:
     if image.mode in ("L", "RGB", "RGBA", "CMYK") and "transparency" not in image.info:
         return image
     if image.mode.startswith(("I", "F")):
-        return library().fromarray(_leveled(np.asarray(image)))
+        return library().fromarray(_leveled(np.asarray(image), image.mode.startswith("I;16") or image.format in ("PNG", "PPM")))
     transparent = "transparency" in image.info or image.mode in ("LA", "PA", "La", "RGBA", "RGBa")
     return image.convert("RGBA" if transparent else "L" if image.mode == "1" else "RGB")
 
 
-def _leveled(values: NDArray[Any]) -> NDArray[np.uint8]:
-    """Whole gray values of up to 16 bits by their high byte; others, which have no fixed range, from the least to the greatest."""
-    if values.dtype.kind in "iu" and values.min() >= 0 and values.max() < 1 << 16:
+def _leveled(values: NDArray[Any], sixteen: bool) -> NDArray[np.uint8]:
+    """Gray values of 16 bits by their high byte; others, which have no fixed range, from the least to the greatest."""
+    if sixteen and values.dtype.kind in "iu":
         return (values >> 8).astype(np.uint8)
     finite = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
     low, high = finite.min(), finite.max()
@@ -189,4 +196,6 @@ def _reason(error: Exception) -> str:
     """The reason of a failure, the same on every machine: messages of Pillow contain addresses in memory."""
     if isinstance(error, MemoryError):
         return "it needs more memory than there is"
+    if "unknown pixel mode" in str(error):
+        return "its kind of pixels, such as three floats, is not read; convert it to PNG or JPEG"
     return "it is truncated" if "truncated" in str(error).lower() else "it is damaged"

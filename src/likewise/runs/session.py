@@ -110,7 +110,11 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
     for held, paths in held_in.items():
         run.warn(f"skipped {counted(len(paths), held.name)}, such as {printable(paths[0].name)}; {held.remedy}")
     named = {*items, *(path for paths in held_in.values() for path in paths)}
-    if skipped := [path for path in sources.skipped if path not in named]:
+    odd = [path for path in sources.skipped if path not in named and not path.is_file() and not path.is_dir()]
+    if odd:
+        some = counted(len(odd), "broken link or special file", "broken links or special files")
+        run.warn(f"skipped {some}, such as {printable(odd[0].name)}")
+    if skipped := [path for path in sources.skipped if path not in named and path not in odd]:
         some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
         run.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")
     if said := sources.read_once():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,7 +58,7 @@ class Passed(NamedTuple):
     """A record that was skipped: its bytes, the bytes read after it, whether the stream ended, and State.more of its chunk."""
 
     size: int
-    after: memoryview
+    after: memoryview | None  # None if more bytes were read than are still there
     ended: bool
     more: Any
 
@@ -114,7 +115,8 @@ def pieces(
     Raises UsageError for a record that does not fit into memory (``want.room``).
     """
     limit = max(CHUNK_BYTES, want.most + 1)
-    with open_read(path, borders) as opened:
+    with ExitStack() as stack:
+        opened = stack.enter_context(open_read(path, borders))
         stream: io.RawIOBase = opened
         line, line_start, known = 0, 0, [(0, 1, 0)]
         pending, size = memoryview(b""), CHUNK_BYTES
@@ -150,7 +152,16 @@ def pieces(
             if skipped:
                 if longer is None:
                     raise DataError(f"{path}: {TOO_LONG.replace('the record', f'the record that begins at byte {start:,}')}")
-                whole, pending, final, more = longer(stream, data)
+                whole, after, final, more = longer(stream, data)
+                if after is None:
+                    stack.close()
+                    stream = opened = stack.enter_context(open_read(path, borders))
+                    if opened.seekable():
+                        opened.seek(start + whole)
+                        stream = _Until(opened, max(0, end - start - whole))
+                    else:
+                        count_lines(opened, start + whole, cr)
+                pending = memoryview(b"") if after is None else after
                 array = np.broadcast_to(np.uint8(0), whole)
             size = CHUNK_BYTES
             if more is not None:

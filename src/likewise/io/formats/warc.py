@@ -45,11 +45,10 @@ MAGIC = b"WARC/"
 DOCUMENTS = (b"response", b"resource", b"conversion")
 #: Fields that name a record to which another belongs.
 LINKS = (b"warc-concurrent-to", b"warc-refers-to", b"warc-segment-origin-id")
-NEXT = re.compile(rb"\r?\nWARC/[0-9]\.[0-9]{1,2}[ \t]*\r?\n")
+NEXT = re.compile(rb"\r?\nWARC/[0-9]\.[0-9]{1,2}[ \t]{0,3}\r?\n")
 NEXT_BYTES = 16  # maximum length of a match of NEXT
 LINE_ENDS = re.compile(rb"[\r\n]*")
 ASTRAY = "no record begins behind the content of this one"
-TRAILER = 4  # bytes of the two line ends after a record
 
 
 class Frame(NamedTuple):
@@ -101,6 +100,44 @@ def framed(path: Path, start: int, want: Want, borders: Borders | None = None) -
     return pieces(path, start, cut, want, longer=longer, borders=borders)
 
 
+class Begun(NamedTuple):
+    """A record of which at least the header is there. ``end``: of its block, None without a Content-Length. ``fault``: why there is none."""
+
+    at: int
+    block: int  # or where the search for the next record begins
+    end: int | None
+    head: dict[bytes, bytes]
+    links: list[bytes]
+    fault: str = ""
+
+    def whole(self, after: int) -> Frame:
+        """Return its frame if the next record begins at ``after``."""
+        return Frame(self.at, self.block, after, self.head, self.links)
+
+    def damaged(self, end: int, *, short: int = 0, begun: bytes | None = None) -> Frame:
+        """Return its frame if the next record begins at ``end``. short: bytes that the file has behind its header, if it ends within this record."""
+        fault = self.fault or (f"this record ends after {short:,} bytes of content" if short else ASTRAY)
+        if self.end is not None:
+            fault += f"; its Content-Length is {self.end - self.block:,}"
+        return Frame(self.at, self.at, end, self.head, [], fault, begun)
+
+
+def begun(data: bytearray, start: int) -> Begun:
+    """Return the record that begins at ``start``, behind line ends."""
+    at = line_ends(data, start)
+    if not data.startswith(MAGIC, at):
+        return Begun(at, at, None, {}, [], "expected a record, which begins with WARC/")
+    blank = web.BLANK_LINE.search(data, at, at + web.HEAD_BYTES)
+    if blank is None:
+        return Begun(at, at + len(MAGIC), None, {}, [], "the header of this record has no end")
+    block = blank.end()
+    head, links = header(data[at:block])
+    length = size_of(head)
+    if length is None:
+        return Begun(at, block, None, head, links, "the header of this record has no Content-Length")
+    return Begun(at, block, block + length, head, links)
+
+
 def frame_at(data: bytearray, start: int, final: bool) -> Frame | None:
     """Return the record that begins at ``start``, behind line ends; None if its end is not in ``data``. final: the file ends with ``data``."""
     at = line_ends(data, start)
@@ -108,29 +145,25 @@ def frame_at(data: bytearray, start: int, final: bool) -> Frame | None:
         return None
     if at == len(data):
         return Frame(start, at, at, {}, [])  # line ends behind the last record
-    if not data.startswith(MAGIC, at):
-        return damaged(data, at, at, final, {}, "expected a record, which begins with WARC/")
-    blank = web.BLANK_LINE.search(data, at, at + web.HEAD_BYTES)
-    if blank is None:
-        return damaged(data, at, at + len(MAGIC), final, {}, "the header of this record has no end")
-    block = blank.end()
-    head, links = header(data[at:block])
-    length = size_of(head)
-    if length is None:
-        return damaged(data, at, block, final, head, "the header of this record has no Content-Length")
-    end = block + length
-    if end > len(data) and not final:
+    record = begun(data, at)
+    if record.end is not None:
+        after = line_ends(data, min(record.end, len(data)))
+        if len(data) - after < len(MAGIC) and not final:
+            return None
+        if record.end <= len(data) and (after == len(data) or data.startswith(MAGIC, after)):
+            return record.whole(after)
+    found = next_record(data, record.block)
+    if found is None and not final:
         return None
-    after = line_ends(data, min(end, len(data)))
-    if after == len(data) and not final:
-        return None
-    if end <= len(data) and (after == len(data) or data.startswith(MAGIC, after)):
-        return Frame(at, block, after, head, links)
-    if len(data) - after < len(MAGIC) and not final:
-        return None
-    short = NEXT.search(data, block) is None and end > len(data)
-    reason = f"this record ends after {len(data) - block:,} bytes of content" if short else ASTRAY
-    return damaged(data, at, block, final, head, f"{reason}; its Content-Length is {length:,}")
+    if found is not None:
+        return record.damaged(found)
+    return record.damaged(len(data), short=len(data) - record.block if record.end is not None and record.end > len(data) else 0)
+
+
+def next_record(data: bytes | bytearray, at: int) -> int | None:
+    """Return where the first record behind ``at`` begins, or None."""
+    found = NEXT.search(data, at) if data.find(MAGIC, at) >= 0 else None
+    return data.index(MAGIC, found.start()) if found else None
 
 
 def header(raw: bytes | bytearray) -> tuple[dict[bytes, bytes], list[bytes]]:
@@ -151,37 +184,30 @@ def size_of(head: dict[bytes, bytes]) -> int | None:
     return int(given) if given.isdigit() and len(given) < 19 else None
 
 
-def damaged(data: bytearray, at: int, search: int, final: bool, head: dict[bytes, bytes], reason: str) -> Frame | None:
-    """Return the frame of a damaged record, which ends where the next one begins; None if that is not in ``data``."""
-    found = NEXT.search(data, search)
-    if found is None and not final:
-        return None
-    end = len(data) if found is None else data.index(MAGIC, found.start())
-    return Frame(at, at, end, head, [], reason)
-
-
 def longer(stream: io.RawIOBase, data: bytearray) -> Passed:
-    """Skip a record that begins with ``data``: to its end, or to the next record if its length is unknown."""
-    at = line_ends(data, 0)
-    blank = web.BLANK_LINE.search(data, at, at + web.HEAD_BYTES) if data.startswith(MAGIC, at) else None
-    head, links = header(data[at : blank.end()] if blank else b"")
-    length = size_of(head)
-    if blank is not None and length is not None and blank.end() + length > len(data):
-        size, left = len(data), blank.end() + length + TRAILER - len(data)
-        while left > 0 and (block := stream.read(min(left, BLOCK_BYTES))):
-            size, left = size + len(block), left - len(block)
-        fault = f"the file ends {left - TRAILER:,} bytes before the end of this record, whose Content-Length is {length:,}" if left > TRAILER else ""
-        frame = Frame(at, blank.end(), size, head, links, fault, bytes(data[blank.end() : blank.end() + web.HEAD_BYTES]))
-        return Passed(size, memoryview(b""), left > 0, [frame])
-    size, tail = len(data) - NEXT_BYTES, bytes(data[-NEXT_BYTES:])
+    """Skip a record that begins with ``data``: to its end or, if no record begins there, to the first one behind its header, as `frame_at`."""
+    record = begun(data, 0)
+    content = bytes(data[record.block : record.block + web.HEAD_BYTES])
+    window, at, end, found, ended = data, 0, record.end, None, False  # window: the text from the place ``at``
     while True:
-        block = stream.read(BLOCK_BYTES) or b""
-        both = tail + block
-        if (found := NEXT.search(both)) or not block:
-            end = both.index(MAGIC, found.start()) if found else len(both)
-            frame = Frame(at, at, size + end, head, [], ASTRAY, b"")
-            return Passed(size + end, memoryview(both[end:]), not block, [frame])
-        size, tail = size + len(both) - NEXT_BYTES, both[-NEXT_BYTES:]
+        if found is None and (ahead := next_record(window, max(0, record.block - at))) is not None:
+            found = at + ahead
+        reached = at + len(window)
+        if end is not None and (ended or reached >= end):
+            after = line_ends(window, min(max(0, end - at), len(window)))
+            if reached >= end and (window.startswith(MAGIC, after) or (ended and after == len(window))):
+                return Passed(at + after, memoryview(window)[after:], ended, [record.whole(at + after)._replace(begun=content)])
+            if ended or len(window) - after >= len(MAGIC):
+                end = None
+        if end is None and found is not None:
+            rest = memoryview(window)[found - at :] if found >= at else None
+            return Passed(found, rest, False, [record.damaged(found, begun=b"")])
+        if ended:
+            short = reached - record.block if record.end is not None and record.end > reached else 0
+            return Passed(reached, memoryview(b""), True, [record.damaged(reached, short=short, begun=b"")])
+        more = stream.read(BLOCK_BYTES) or b""
+        kept = min(NEXT_BYTES, len(window))
+        window, at, ended = window[len(window) - kept :] + more, reached - kept, not more
 
 
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
@@ -295,13 +321,13 @@ def write(
 def chosen(source: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, borders: Borders) -> tuple[np.ndarray, np.ndarray]:
     """Return where each record to write begins and ends, int64[n] each; fills ``borders`` as `open_read`. Raises DataError if the source changed."""
     fate: dict[bytes, bool] = {}  # id of a row, or of a record that a row names -> whether the row is kept
-    others: list[tuple[int, int, list[bytes]]] = []
+    others: list[tuple[int, int, list[bytes]]] = []  # (begin, end, ids: its own, which may be b"", and those that it names)
     number = 0
     try:
         for begin, end, frame in frames_of(source, borders):
-            own = [identity] if (identity := frame.head.get(b"warc-record-id")) else []
+            own = frame.head.get(b"warc-record-id", b"")
             if not frame.is_row:
-                others.append((begin, end, [*own, *frame.links]))
+                others.append((begin, end, [own, *frame.links]))
             elif number == len(start):  # behind --limit
                 last = int(start[-1]) if number else 0
                 others = [other for other in others if other[0] < last or any(link in fate for link in other[2])]
@@ -309,18 +335,39 @@ def chosen(source: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray
             elif start[number] != begin or length[number] != end - begin:
                 raise changed(source)
             else:
-                fate |= {link: bool(keep[number]) for link in frame.links if link not in fate}
-                fate |= dict.fromkeys(own, bool(keep[number]))
+                fate |= {link: bool(keep[number]) for link in frame.links if link and link not in fate}
+                if own:
+                    fate[own] = bool(keep[number])
                 number += 1
     except DataError:
         if keep[number:].any():  # else the damage was skipped
             raise
     if keep[number:].any():
         raise changed(source)
-    spans = [(begin, end) for begin, end, links in others if next((fate[link] for link in links if link in fate), True)]
+    decided = decisions(fate, [ids for _, _, ids in others])
+    spans = [(begin, end) for number, (begin, end, _) in enumerate(others) if decided.get(number, True)]
     spans += zip(start[keep].tolist(), (start + length)[keep].tolist(), strict=True)
     both = np.array(sorted(spans), np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
+
+
+def decisions(fate: dict[bytes, bool], ids: list[list[bytes]]) -> dict[int, bool]:
+    """Return whether records that are not rows are kept, by number; those that belong to no row have no entry. Adds their own ids to ``fate``.
+
+    ids: of each record its own, and those of the records to which it belongs, which may again belong to others.
+    """
+    belonging: dict[bytes, list[int]] = {}
+    for number, names in enumerate(ids):
+        for name in names:
+            belonging.setdefault(name, []).append(number)
+    decided: dict[int, bool] = {}
+    new = fate
+    while new:
+        reached = sorted({number for name in new for number in belonging.get(name, ())} - decided.keys())
+        decided |= {number: next(fate[name] for name in ids[number] if name in fate) for number in reached}
+        new = {ids[number][0]: decided[number] for number in reached if ids[number][0] and ids[number][0] not in fate}
+        fate |= new
+    return decided
 
 
 def frames_of(source: Path, borders: Borders) -> Iterator[tuple[int, int, Frame]]:
