@@ -393,3 +393,13 @@ def test_the_figures_are_what_the_tool_draws():
         assert (tool.FOLDER / name).read_text() == draw(), f"{name}: run tools/make_figures.py"
     pages = "".join(page.read_text() for page in (ROOT / "docs").rglob("*.md"))
     assert sorted(re.findall(r"figures/([\w-]+\.svg)\)", pages)) == sorted(tool.FIGURES)
+
+
+def test_the_index_names_tests_that_exist():
+    page = (ROOT / "docs/learn/index-of-results.md").read_text()
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", page)
+    assert len(named) > 40
+    for file, test in named:
+        assert f"def {test}(" in (ROOT / "tests" / file).read_text(), (file, test)
+    functions = set(re.findall(r"`(\w+)`", page)) - {"file"} | {name.partition(".")[0] for name in re.findall(r"`(Matrix\.\w+|Signatures\.\w+)`", page)}
+    assert {name for name in functions if not (name in lecture.__all__ or name == "sensitivity")} == set()
