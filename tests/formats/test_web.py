@@ -7,6 +7,7 @@ import io
 import random
 import sys
 import zlib
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,6 +28,10 @@ PAGE = (
     "<!DOCTYPE html><html><head><title>No</title><style>p {}</style></head><body><nav><a href='/'>Menu</a></nav>"
     "<main><article><h1>Head</h1><p>First <b>part</b> &amp; more.</p><p>Second.</p></article></main><script>x</script></body></html>"
 )
+
+
+#: With no time in it: names of tests, which hold these bytes, are the same in every process.
+gzipped = partial(gzip.compress, mtime=0)
 
 
 def chunked(data: bytes, size: int = 5) -> bytes:
@@ -50,17 +55,17 @@ def text_of(body: bytes, *headers: str, html: str = "text", most: int = 1 << 20,
     ("body", "coding"),
     [
         (RAW, ""),
-        (gzip.compress(RAW), "Content-Encoding: gzip"),
-        (gzip.compress(RAW), "content-encoding: X-GZIP"),
-        (gzip.compress(RAW[:6]) + gzip.compress(RAW[6:]), "Content-Encoding: gzip"),
-        (gzip.compress(RAW) + b"\0\0", "Content-Encoding: gzip"),
+        (gzipped(RAW), "Content-Encoding: gzip"),
+        (gzipped(RAW), "content-encoding: X-GZIP"),
+        (gzipped(RAW[:6]) + gzipped(RAW[6:]), "Content-Encoding: gzip"),
+        (gzipped(RAW) + b"\0\0", "Content-Encoding: gzip"),
         (zlib.compress(RAW), "Content-Encoding: deflate"),
         (raw_deflate(RAW), "Content-Encoding: deflate"),
         (brotli.compress(RAW), "Content-Encoding: br"),
         (pa.compress(RAW, "zstd", asbytes=True), "Content-Encoding: zstd"),
-        (gzip.compress(brotli.compress(RAW)), "Content-Encoding: br, gzip"),
+        (gzipped(brotli.compress(RAW)), "Content-Encoding: br, gzip"),
         (chunked(RAW), "Transfer-Encoding: chunked"),
-        (chunked(gzip.compress(RAW)), "Content-Encoding: gzip\r\nTransfer-Encoding: chunked"),
+        (chunked(gzipped(RAW)), "Content-Encoding: gzip\r\nTransfer-Encoding: chunked"),
         (RAW, "Transfer-Encoding: chunked"),  # the archive holds it decoded
         (RAW, "Content-Encoding: gzip"),
         (RAW, "Content-Encoding: deflate"),
@@ -77,7 +82,7 @@ def test_codings(body: bytes, coding: str) -> None:
 @pytest.mark.parametrize(
     ("body", "coding", "partial"),
     [
-        (gzip.compress(b"word " * 2000)[:40], "Content-Encoding: gzip", "word word"),
+        (gzipped(b"word " * 2000)[:40], "Content-Encoding: gzip", "word word"),
         (zlib.compress(random.Random(1).randbytes(400).hex().encode())[:90], "Content-Encoding: deflate", ""),
         (brotli.compress(random.Random(1).randbytes(400).hex().encode())[:90], "Content-Encoding: br", ""),
         (pa.compress(RAW, "zstd", asbytes=True)[:-1], "Content-Encoding: zstd", ""),
@@ -93,9 +98,9 @@ def test_a_content_that_ends_early_is_an_error_unless_the_record_says_so(body: b
     assert text is not None and text.startswith(partial)
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, raw_deflate, brotli.compress, lambda data: pa.compress(data, "zstd", asbytes=True)])
+@pytest.mark.parametrize("pack", [gzipped, zlib.compress, raw_deflate, brotli.compress, lambda data: pa.compress(data, "zstd", asbytes=True)])
 def test_a_content_that_expands_beyond_the_limit(pack: Any) -> None:
-    coding = {gzip.compress: "gzip", zlib.compress: "deflate", raw_deflate: "deflate", brotli.compress: "br"}.get(pack, "zstd")
+    coding = {gzipped: "gzip", zlib.compress: "deflate", raw_deflate: "deflate", brotli.compress: "br"}.get(pack, "zstd")
     headers = ("Content-Type: text/plain", f"Content-Encoding: {coding}")
     assert text_of(pack(b"a" * 100_000), *headers, most=100_000) == "a" * 100_000
     with pytest.raises(web.UnreadableError, match=r"expands to more than .*max_record.* allows \(99,999 bytes\)"):
@@ -103,7 +108,7 @@ def test_a_content_that_expands_beyond_the_limit(pack: Any) -> None:
 
 
 def test_damaged_contents() -> None:
-    packed = bytearray(gzip.compress(random.Random(1).randbytes(300)))
+    packed = bytearray(gzipped(random.Random(1).randbytes(300)))
     packed[40] ^= 255
     with pytest.raises(web.UnreadableError, match="is damaged"):
         text_of(bytes(packed), "Content-Type: text/plain", "Content-Encoding: gzip")
@@ -190,7 +195,7 @@ def test_long_headers_and_bodies_of_many_members(monkeypatch: pytest.MonkeyPatch
             return getattr(self.decoder, name)
 
     monkeypatch.setattr(web, "zlib", SimpleNamespace(decompressobj=Decoder, error=zlib.error))
-    body = gzip.compress(b"") * 10_000 + gzip.compress(RAW)
+    body = gzipped(b"") * 10_000 + gzipped(RAW)
     assert text_of(body, "Content-Type: text/plain", "Content-Encoding: gzip") == TEXT
     assert max(rests) <= web.STEP_BYTES < len(body)
 
@@ -232,7 +237,7 @@ def test_contents_are_those_of_warcio() -> None:
         body = " ".join(rnd.choices(["a", "ü", "世", "\n", "1"], k=rnd.randrange(60))).encode()
         codings, packed = [], body
         if rnd.random() < 0.7:
-            name, pack = rnd.choice([("gzip", gzip.compress), ("deflate", zlib.compress)])
+            name, pack = rnd.choice([("gzip", gzipped), ("deflate", zlib.compress)])
             codings, packed = [f"Content-Encoding: {name}"], pack(body)
         if rnd.random() < 0.5:
             codings, packed = [*codings, "Transfer-Encoding: chunked"], chunked(packed, rnd.randrange(1, 40))

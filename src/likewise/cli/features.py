@@ -24,7 +24,6 @@ from likewise.messages import option
     "INPUT... -o FILE",
     examples=(
         "features photos/ -o photos.parquet",
-        "features photos/ --kind phash -o codes.parquet",
         "features texts.jsonl --vectors glove.txt -o texts.parquet",
     ),
     flags=f"{TAKES['features']} out overwrite config json quiet verbose color progress",

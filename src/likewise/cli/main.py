@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
 import mmap
 import os
@@ -215,7 +216,9 @@ def reported(error: BaseException, short: bool) -> int:
 def syntax_message(error: click.ClickException) -> str:
     """The message for a command line that cannot be parsed."""
     if isinstance(error, click.NoSuchOption):
-        meant = MEANT.get(error.option_name) or next(iter(error.possibilities or ()), "")
+        name = error.option_name.lstrip("-")
+        near = difflib.get_close_matches(name, [known.lstrip("-") for known in error.possibilities or ()], 1)  # without the dashes that all have
+        meant = MEANT.get(error.option_name) or "".join(f"--{known}" for known in near)
         return f"unknown flag {error.option_name}" + (f"; did you mean {meant}?" if meant else "")
     if isinstance(error, click.MissingParameter) and error.param is not None:
         return f"{name_of(error.param)} is missing"

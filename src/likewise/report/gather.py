@@ -9,10 +9,8 @@ from likewise.job import Job
 from likewise.report.differences import groups_of
 from likewise.report.examples import Example
 from likewise.runs.results import REASONS, Decision
-from likewise.runs.shown import read_again
+from likewise.runs.shown import NEAR_THE_BEGINNING, read_again
 
-#: Maximum offset of examples: they are read again, and a compressed source must be read up to them.
-NEAR_THE_BEGINNING = 2**28
 OF_LARGEST, OF_NEAR = 2, 4
 
 

@@ -18,9 +18,8 @@ from likewise.items.tokens import token_texts
 from likewise.items.words import Hasher
 from likewise.job import Job
 from likewise.methods import Text
-from likewise.report.gather import NEAR_THE_BEGINNING
 from likewise.runs.items import Run, bare, shingles
-from likewise.runs.shown import read_again
+from likewise.runs.shown import NEAR_THE_BEGINNING, read_again
 
 #: Text between the tokens of a shingle, by unit.
 BETWEEN = {"words": " ", "whitespace": " ", "stopwords": " ", "code": " ", "tokens": " ", "chars": "", "lines": "\n", "paragraphs": "\n\n"}

@@ -20,6 +20,8 @@ from likewise.records import TEXT, Records, Want
 FIRST, BEGINNING, ENDS = 12, 8, 64
 #: Characters shown of an item that only has to be recognized.
 SHOWN = 200
+#: Maximum offset of items that a report reads again, because a compressed source must be read up to them.
+NEAR_THE_BEGINNING = 2**28
 
 
 def wanted(method: dict[str, Any]) -> Want:
