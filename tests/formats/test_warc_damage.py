@@ -86,6 +86,22 @@ def test_a_truncated_member_ends_the_file(tmp_path: Path) -> None:
     assert archives.ids(out / "kept/a.warc.gz") == ["info", "1", "3"]
 
 
+@pytest.mark.parametrize("size", [None, 200])
+@pytest.mark.parametrize("tail", [members([response(3, "x y z")])[:7], members([response(3, "x y z")])[:-40], b"junk that is no member"])
+def test_whole_records_before_damage_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tail: bytes, size: int | None) -> None:
+    """Also the last one, although nothing behind it can be read."""
+    if size:
+        monkeypatch.setattr(lines, "CHUNK_BYTES", size)
+    path, out = tmp_path / "a.warc.gz", tmp_path / "out"
+    path.write_bytes(members([INFO, ONE, TWO]) + tail)
+    removal = lw.dedup(path, out=out, on_error="skip", threshold=1.0)
+    counts = removal.report["counts"]
+    assert (counts["read"], counts["kept"], counts["rejected"]) == (3, 2, 1)
+    assert archives.ids(out / "kept/a.warc.gz") == ["info", "1", "2"]
+    with pytest.raises(DataError, match="the gzip stream"):
+        lw.dedup(path)
+
+
 @pytest.mark.parametrize("output", ["copy", "annotate"])
 def test_an_archive_of_which_nothing_is_kept(tmp_path: Path, output: str) -> None:
     """The written file can be read again: it is an empty gzip file, not a file of zero bytes."""

@@ -55,7 +55,7 @@ class Cut(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """A record that was skipped: its bytes, the bytes read after it, whether the stream ended, and State.more of its chunk."""
+    """A record that was skipped: its bytes, at most CHUNK_BYTES read after it, whether the stream ended, and State.more of its chunk."""
 
     size: int
     after: memoryview | None  # None if more bytes were read than are still there
@@ -103,6 +103,7 @@ def pieces(
     end: int = END,
     cr: bool = False,
     longer: Callable[[io.RawIOBase, bytearray], Passed] | None = None,
+    last: Callable[[bytearray], Cut] | None = None,
     borders: Borders | None = None,
 ) -> Iterator[Chunk]:
     """Yield chunks of whole records from the offset ``start``, where a record must begin, to ``end`` (uncompressed files only).
@@ -110,6 +111,7 @@ def pieces(
     ``cut(data, offset, final)`` returns how many of the next CHUNK_BYTES to yield; it gets more if one record is longer, and all if
     ``final``. So a chunk depends only on the text from its start. ``cr``: a CR without an LF ends a line, too.
     If the text cannot be read to its end, the whole records before the fault are yielded first; then the error is raised.
+    ``last(data)`` cuts the text before such a fault, if the end of a record shows without the text behind it.
     ``longer(stream, data)`` skips a record longer than ``want.most`` bytes, which begins with ``data``; without it, that is an error of the file.
     ``borders``: filled as by `open_read`.
     Raises UsageError for a record that does not fit into memory (``want.room``).
@@ -135,7 +137,7 @@ def pieces(
             filled += ready
             final = filled < size and damage is None
             del data[filled:]
-            whole, more, wrong = cut(data, start, final)
+            whole, more, wrong = cut(data, start, final) if damage is None or last is None else last(data)
             failure = wrong or damage
             pending = left_over(data, whole, pending, ready)
             if not whole and (final or failure is not None):

@@ -97,7 +97,13 @@ def framed(path: Path, start: int, want: Want, borders: Borders | None = None) -
             at = frame.end
         return Cut(at, frames or None)
 
-    return pieces(path, start, cut, want, longer=longer, borders=borders)
+    def last(data: bytearray) -> Cut:
+        size, frames, _ = cut(data, 0, True)
+        if frames and frames[-1].fault:  # its end is behind the damage
+            size, frames = frames[-1].begin, frames[:-1]
+        return Cut(size, frames or None)
+
+    return pieces(path, start, cut, want, longer=longer, last=last, borders=borders)
 
 
 class Begun(NamedTuple):
