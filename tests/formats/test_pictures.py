@@ -86,6 +86,15 @@ def test_pixels_that_pillow_does_not_read_are_no_damage() -> None:
         decoded(written)
 
 
+def test_metadata_that_expand_too_much_are_named() -> None:
+    raw = encoded(texture(1), "PNG")
+    content = b"Comment\0\0" + zlib.compress(bytes(3_000_000))
+    text = struct.pack(">I", len(content)) + b"zTXt" + content + struct.pack(">I", zlib.crc32(b"zTXt" + content))
+    for place in (33, len(raw) - 12):  # behind the header, and behind the pixels
+        with pytest.raises(DataError, match="its metadata are larger than Pillow reads"):
+            decoded(raw[:place] + text + raw[place:])
+
+
 def test_transparent_parts_are_white() -> None:
     """Whatever color lies below full transparency."""
     for image, format in [

@@ -177,6 +177,15 @@ def test_interim_answers_and_headers_without_an_end() -> None:
     assert (unended.status, bytes(unended.body)) == (304, b"")
 
 
+@pytest.mark.parametrize("depth", [400, 600, 300_000])
+def test_a_page_of_deeply_nested_blocks_is_read_whole(depth: int) -> None:
+    """To find the main text of 60,000 nested blocks took more than a minute. Blocks one after another are not nested."""
+    page = "<nav>Menu</nav>" + "<div>\n</DIV>" * depth + "<Div class=x>" * depth + "<main><p>one two three</p></main>"
+    text = text_of(page.encode(), "Content-Type: text/html; charset=utf-8", html="main", most=1 << 26)
+    assert text is not None
+    assert text.split() == (["one", "two", "three"] if depth < 500 else ["Menu", "one", "two", "three"])
+
+
 def test_long_headers_and_bodies_of_many_members(monkeypatch: pytest.MonkeyPatch) -> None:
     """A header of spaces took half a minute. Each member of a body took a copy of the rest, so that millions of them took hours."""
     spaced = b"HTTP/1.1 200 OK\r\nA: x" + b" " * 60_000 + b"y\r\n\r\n"

@@ -28,6 +28,8 @@ INTERIM = re.compile(rb"HTTP/[0-9.]+ 1[0-9][0-9][^\n]*\n(?:[^\r\n][^\n]*\n)*\r?\
 FOLDED = re.compile(rb"\r?\n[ \t]+")
 CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 MARKUP = re.compile(rb"<(!doctype|html|head|body|title|meta|script|div|p|table|a|h1)[\s>]", re.IGNORECASE)
+BLOCKS = re.compile(r"<(/?)(?:div|article)\b", re.IGNORECASE)
+DEEP = 500  # browsers allow 512
 CHUNK = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
 HTML = ("text/html", "application/xhtml+xml")
 #: Types of text outside of text/*; text/dns is the answer of a name server.
@@ -119,10 +121,24 @@ def text(content: Content, html: str, most: int, *, cut: bool = False) -> bytes 
     is_html = content.type in HTML or (not content.type and MARKUP.search(body, 0, SNIFFED) is not None)
     if is_html and html != "raw":
         page = decoded(body, mark, content.charset, meta=True)
-        return parts().extract_plain_text(page, main_content=html == "main", list_bullets=False, alt_texts=False).encode("utf-8", "replace")
+        return (
+            parts()
+            .extract_plain_text(page, main_content=html == "main" and not is_deep(page), list_bullets=False, alt_texts=False)
+            .encode("utf-8", "replace")
+        )
     if not mark and content.charset in ("", "utf-8", "utf8", "us-ascii") and not (is_html and not content.charset) and is_utf8(body):
         return body
     return decoded(body, mark, content.charset, meta=is_html).encode("utf-8", "replace")
+
+
+def is_deep(page: str) -> bool:
+    """Return whether blocks of HTML are nested more than DEEP times: the time to find the main text grows with the square of the depth."""
+    depth = 0
+    for tag in BLOCKS.finditer(page):
+        depth = max(0, depth - 1 if tag[1] else depth + 1)
+        if depth > DEEP:
+            return True
+    return False
 
 
 def decoded(body: bytes, mark: str, label: str, *, meta: bool) -> str:

@@ -35,6 +35,13 @@ TURNS = {
     7: "TRANSVERSE",
     8: "ROTATE_90",
 }
+#: Parts of Pillow's messages, and the reasons that they stand for.
+REASONS = {
+    "truncated": "it is truncated",
+    "unknown pixel mode": "its kind of pixels, such as three floats, is not read; convert it to PNG or JPEG",
+    "decompressed data too large": "its metadata are larger than Pillow reads; save it without them",
+    "too much memory used in text chunks": "its metadata are larger than Pillow reads; save it without them",
+}
 #: The background of transparent images.
 BACKGROUND = (255, 255, 255)
 
@@ -196,6 +203,5 @@ def _reason(error: Exception) -> str:
     """The reason of a failure, the same on every machine: messages of Pillow contain addresses in memory."""
     if isinstance(error, MemoryError):
         return "it needs more memory than there is"
-    if "unknown pixel mode" in str(error):
-        return "its kind of pixels, such as three floats, is not read; convert it to PNG or JPEG"
-    return "it is truncated" if "truncated" in str(error).lower() else "it is damaged"
+    said = str(error).lower()
+    return next((reason for part, reason in REASONS.items() if part in said), "it is damaged")
