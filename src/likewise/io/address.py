@@ -33,10 +33,18 @@ class Found(NamedTuple):
     st_mode: int
     st_size: int = 0
     st_mtime_ns: int = 0  # 0 if the store does not state it
-    st_dev: str = ""  # with st_ino: what is the same for two names of a file
+    st_dev: str = ""  # with st_ino: what is the same for two names of a file; set by Address
     st_ino: str = ""
     mark: str = ""  # changes with the content (ETag); "" if the store does not state it
     ranges: bool = True  # False: the server sends only the whole file
+
+
+@dataclass
+class Seen:
+    """What a store said first about an address."""
+
+    found: Found | None = None
+    children: dict[str, Address] | None = None  # of a folder, by name
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,7 @@ class Address:
     key: str = ""  # without a slash at its beginning; at its end only over http
     query: str = ""
     login: str = ""  # user:password, over http
-    seen: list[Any] = field(default_factory=list, compare=False)  # what the store said first: a Found, then the children of a folder
+    seen: Seen = field(default_factory=Seen, compare=False)
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.host}" + (f"/{self.key}" if self.key else "") + ("?..." if self.query else "")
@@ -69,11 +77,6 @@ class Address:
     def path(self) -> str:
         """Bucket and key."""
         return f"{self.host}/{self.key}" if self.key else self.host
-
-    @property
-    def identity(self) -> tuple[str, str]:
-        """What two names of the same file have in common: `Found.st_dev` and ``st_ino``."""
-        return f"{self.scheme}://{self.host}", f"{self.key}?{self.query}"
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -98,13 +101,19 @@ class Address:
     @property
     def parent(self) -> Address:
         """The folder."""
-        return replace(self, key=self.key.rstrip("/").rpartition("/")[0], query="", seen=[])
+        return self.at(self.key.rstrip("/").rpartition("/")[0])
 
     def __truediv__(self, name: str) -> Address:
-        for child in self.seen[1:]:
-            if child.name == name:
-                return child
-        return replace(self, key=f"{self.key}/{name}" if self.key else name, query="", seen=[])
+        return (self.seen.children or {}).get(name) or self.at(f"{self.key}/{name}" if self.key else name)
+
+    def at(self, key: str, found: Found | None = None) -> Address:
+        """The address of another key, about which the store states ``found``."""
+        to = replace(self, key=key, query="", seen=Seen())
+        to.seen.found = found and to._own(found)
+        return to
+
+    def _own(self, found: Found) -> Found:
+        return found._replace(st_dev=f"{self.scheme}://{self.host}", st_ino=f"{self.key}?{self.query}")
 
     def with_name(self, name: str) -> Address:
         """The address of another file in the same folder."""
@@ -122,19 +131,18 @@ class Address:
 
     def anew(self) -> Address:
         """The address without what was found there."""
-        return replace(self, seen=[])
+        return replace(self, seen=Seen())
 
     def now(self) -> Found:
         """What the store states now. Raises OSError, among them FileNotFoundError and PermissionError."""
         from likewise.io.stores import store_of
 
-        return store_of(self).look(self)
+        return self._own(store_of(self).look(self))
 
     def stat(self) -> Found:
         """What the store stated first."""
-        if not self.seen:
-            self.seen.append(self.now())
-        return self.seen[0]
+        self.seen.found = self.seen.found or self.now()
+        return self.seen.found
 
     def is_dir(self) -> bool:
         """True for a folder."""
@@ -160,10 +168,10 @@ class Address:
         """The files and folders in a folder, listed once."""
         from likewise.io.stores import store_of
 
-        self.stat()
-        if len(self.seen) == 1:
-            self.seen.extend(store_of(self).children(self))
-        yield from self.seen[1:]
+        if self.seen.children is None:
+            below = [self.at(key, found) for key, found in store_of(self).children(self).items()]
+            self.seen.children = {path.name: path for path in below}
+        yield from self.seen.children.values()
 
     def open(self, mode: str = "rb") -> BufferedReader:
         """The file, open for reading."""

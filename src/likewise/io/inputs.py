@@ -20,7 +20,7 @@ import xxhash
 
 from likewise.drawing.numbers import counted
 from likewise.errors import DataError, UsageError
-from likewise.io import alternatives, compression, containers, formats, partitions, patterns, storage
+from likewise.io import alternatives, compression, containers, formats, partitions, patterns, source_names, storage
 from likewise.io.address import Address, Place, place
 from likewise.io.claims import is_begun, is_work
 from likewise.io.encoding import refuse_other
@@ -412,15 +412,8 @@ class _Found:
         places = [None if entry.name else storage.placed(entry.data) for entry in self.entries]
         folders = [*self.bases, *(place.parent for place in places if place)]  # a pattern with .. in it can leave the folder where it begins
         common = os.path.commonpath(folders) if folders else ""
-        both = zip(self.entries, places, strict=True)
-        names = [os.path.relpath(place, common).replace(os.sep, "/") if place else entry.name for entry, place in both]
-        for number, entry in enumerate(self.entries):
-            again, (folder, slash, last) = 1, names[number].rpartition("/")
-            while (entry.name or isinstance(entry.data, Address)) and is_taken(names[number], names[:number] + names[number + 1 :]):
-                again += 1
-                stem, dot, extension = last.partition(".")
-                names[number] = f"{folder}{slash}{stem}-{again}{dot}{extension}"
-        return names
+        names = [source_names.below(common, place) if place else entry.name for entry, place in zip(self.entries, places, strict=True)]
+        return source_names.distinct(names, [bool(entry.name) or isinstance(entry.data, Address) for entry in self.entries])
 
 
 def incomplete(folder: Path, lacking: Sequence[str]) -> str:
@@ -428,11 +421,6 @@ def incomplete(folder: Path, lacking: Sequence[str]) -> str:
     first = printable(lacking[0])
     many = f"{len(lacking):,} names that do not exist, such as {first}" if len(lacking) > 1 else f"{first}, which does not exist"
     return f"{folder}: the metadata of this dataset lists {many}; copy the whole dataset again, or name the files one by one"
-
-
-def is_taken(name: str, others: Sequence[str]) -> bool:
-    """Return whether another entry has this name as a file or as a folder."""
-    return any(other == name or other.startswith(f"{name}/") for other in others)
 
 
 def _format_of_named(path: Path, want: Want) -> str:

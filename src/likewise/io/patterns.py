@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import glob
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ def expanded(pattern: Place) -> list[Any]:
     *parts, last = pattern.parts
     found: list[Any] = [Path()]
     if isinstance(pattern, Address):
-        found, parts = [replace(pattern, key="", seen=[])], parts[1:]
+        found, parts = [pattern.at("")], parts[1:]
     for part in parts if last == ANY_DEPTH else (*parts, last):
         if part == ANY_DEPTH:
             found = list(dict.fromkeys(folder for start in found for folder in below(start)))

@@ -11,7 +11,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,7 +31,7 @@ def check_scheme(target: Address, named: str) -> None:
     if target.scheme not in WRITTEN:
         known = " and ".join(f"{scheme}://" for scheme in WRITTEN)
         raise UsageError(f"{named}: outputs can be written to {known} addresses only; choose a path on this machine and upload the result")
-    if not replace(target, key="", seen=[]).exists():
+    if not target.at("").exists():
         raise UsageError(f"{named}: the bucket {target.host} does not exist; create it first")
 
 

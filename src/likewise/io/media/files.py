@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from likewise.errors import UsageError
-from likewise.io import patterns, storage
+from likewise.io import patterns, source_names, storage
 from likewise.io.claims import is_work
 from likewise.io.inputs import printable
 from likewise.io.manifest import is_output
@@ -16,7 +16,6 @@ from likewise.io.media import images, videos
 from likewise.messages import option
 
 KINDS = {"images": images.SUFFIXES, "videos": videos.SUFFIXES}
-Key = Callable[[Path], str | None]
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def found(inputs: Sequence[Path]) -> Media:
     if len(kinds) > 1:
         raise UsageError(f"{kinds['images']} is an image and {kinds['videos']} a video; their features cannot be compared: make a file for each kind")
     common = os.path.commonpath([storage.placed(path).parent for path in places])
-    listed = [(printable(os.path.relpath(storage.placed(path), common).replace(os.sep, "/")), path) for path in places]
+    listed = [(printable(source_names.below(common, storage.placed(path))), path) for path in places]
     return Media(str(next(iter(kinds))), listed, skipped)
 
 

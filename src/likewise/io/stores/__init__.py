@@ -24,8 +24,8 @@ class Store(Protocol):
     def look(self, address: Address) -> Found:
         """What is at an address."""
 
-    def children(self, folder: Address) -> list[Address]:
-        """The files and folders in a folder, each with what is known about it."""
+    def children(self, folder: Address) -> dict[str, Found]:
+        """The files and folders in a folder, by key."""
 
     def reader(self, address: Address) -> Callable[[int, int], bytes]:
         """Return a function of (begin, size) that reads a range; it may return fewer bytes. Threads have a reader each."""

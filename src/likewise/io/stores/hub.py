@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from typing import Any, BinaryIO
 
 from likewise.errors import missing_part
@@ -27,15 +26,12 @@ class Hub:
 
     def look(self, address: Address) -> Found:
         with named(address):
-            return known(self.files.info(address.path), address)
+            return known(self.files.info(address.path))
 
-    def children(self, folder: Address) -> list[Address]:
+    def children(self, folder: Address) -> dict[str, Found]:
         with named(folder):
             below = self.files.ls(folder.path, detail=True)
-        places = [(found, replace(folder, key=found["name"].removeprefix(folder.host + "/"), seen=[])) for found in below]
-        for found, address in places:
-            address.seen.append(known(found, address))
-        return [address for _, address in places]
+        return {found["name"].removeprefix(folder.host + "/"): known(found) for found in below}
 
     def reader(self, address: Address) -> Callable[[int, int], bytes]:
         with named(address):
@@ -55,11 +51,11 @@ class Hub:
         raise AssertionError("nothing is deleted on the Hub")
 
 
-def known(found: dict[str, Any], address: Address) -> Found:
-    """What the Hub states about an address."""
+def known(found: dict[str, Any]) -> Found:
+    """What the Hub states about a file or a folder."""
     if found["type"] == "directory":
-        return Found(stat.S_IFDIR, 0, 0, *address.identity)
-    return Found(stat.S_IFREG, found["size"], 0, *address.identity, mark=str(found.get("blob_id") or ""))
+        return Found(stat.S_IFDIR)
+    return Found(stat.S_IFREG, found["size"], mark=str(found.get("blob_id") or ""))
 
 
 @contextmanager

@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import Any, BinaryIO, cast
 
 from likewise.io.address import Address, Found
@@ -36,15 +35,12 @@ class Objects:
             (found,) = self.files.get_file_info([address.path])
         return known(found, address)
 
-    def children(self, folder: Address) -> list[Address]:
+    def children(self, folder: Address) -> dict[str, Found]:
         from pyarrow.fs import FileSelector
 
         with named(folder):
             below = self.files.get_file_info(FileSelector(folder.path))
-        places = [(found, replace(folder, key=found.path.removeprefix(folder.host + "/").rstrip("/"), seen=[])) for found in below]
-        for found, address in places:
-            address.seen.append(known(found, address))
-        return [address for _, address in places]
+        return {found.path.removeprefix(folder.host + "/").rstrip("/"): known(found, folder) for found in below}
 
     def reader(self, address: Address) -> Callable[[int, int], bytes]:
         from likewise.errors import DataError
@@ -125,8 +121,8 @@ def known(found: Any, address: Address) -> Found:
     if found.type == FileType.NotFound:
         raise FileNotFoundError(errno.ENOENT, "no such bucket" if not address.key else "no such file or folder", str(address))
     if found.type == FileType.Directory:
-        return Found(stat.S_IFDIR, 0, 0, *address.identity)
-    return Found(stat.S_IFREG, found.size, found.mtime_ns or 0, *address.identity)
+        return Found(stat.S_IFDIR)
+    return Found(stat.S_IFREG, found.size, found.mtime_ns or 0)
 
 
 @contextmanager

@@ -40,12 +40,12 @@ class Web:
     def _look(self, address: Address) -> Found:
         with answer(address, "bytes=0-0", empty=True) as response:
             span = OF_FILE.fullmatch(response.headers.get("Content-Range", ""))
-            found = Found(stat.S_IFREG, 0, modified(response), *address.identity, mark=response.headers.get("ETag", ""))
+            found = Found(stat.S_IFREG, 0, modified(response), mark=response.headers.get("ETag", ""))
             if span is None:
                 return found._replace(st_size=int(response.headers.get("Content-Length", 0)), ranges=False)
             return found._replace(st_size=int(span[3]))
 
-    def children(self, folder: Address) -> list[Address]:
+    def children(self, folder: Address) -> dict[str, Found]:
         raise AssertionError("folders on servers are not listed")
 
     def reader(self, address: Address) -> Callable[[int, int], bytes]:
