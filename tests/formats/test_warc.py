@@ -110,8 +110,35 @@ def test_fields_of_records(tmp_path: Path) -> None:
     assert kept(per="type") == ["<urn:x:1>", "<urn:x:4>"]
     assert kept(field="uri", by="levenshtein", within=0) == [f"<urn:x:{number}>" for number in range(1, 6)]
     assert kept(field="uri", by="levenshtein", within=1) == ["<urn:x:1>"]
-    with pytest.raises(DataError, match=r"no row of a.warc has the field 'body'; fields seen: text, uri, date, id, type, content_type, status"):
+    with pytest.raises(
+        DataError, match=r"no row of a.warc has the field 'body'; fields seen: text, uri, host, language, date, id, type, content_type, status"
+    ):
         lw.dedup(path, field="body")
+
+
+def test_hosts_and_languages_of_records(tmp_path: Path) -> None:
+    """The host is that of the address, whatever its case, port and user; the language is that of WET files of Common Crawl, as it is written."""
+    text = b"a b c d e f"
+    records = [
+        record("conversion", 1, text, "text/plain", "WARC-Identified-Content-Language: deu"),
+        record("conversion", 2, text, "text/plain", "WARC-Identified-Content-Language: deu,eng"),
+        record("conversion", 3, text, "text/plain", "WARC-Identified-Content-Language: deu").replace(b"a.example", b"u:p@A.Example:80"),
+        record("conversion", 4, text, "text/plain").replace(b"http://a.example/4", b"<https://b.example/4>"),
+        record("conversion", 5, text, "text/plain").replace(b"http://a.example/5", b"urn:x:5"),
+        record("conversion", 6, text, "text/plain").replace(b"http://a.example/6", b"http://[a/6"),
+    ]
+    path = tmp_path / "a.wet"
+    path.write_bytes(b"".join(records))
+
+    def groups(name: str) -> list[list[int]]:
+        kept = lw.dedup(path, per=name)
+        clusters: dict[Any, list[int]] = {}
+        for row in kept.removed.to_dicts():
+            clusters.setdefault(row["kept_position"], [row["kept_position"]]).append(row["position"])
+        return list(clusters.values())
+
+    assert groups("host") == [[0, 1, 2], [4, 5]]  # none of the last two has a host
+    assert groups("language") == [[0, 2], [3, 4, 5]]
 
 
 def test_annotated_records_have_fields_in_their_headers(tmp_path: Path) -> None:

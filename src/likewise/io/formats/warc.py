@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +34,8 @@ SCHEMA = pa.schema(
     {
         "text": pa.large_binary(),
         "uri": pa.large_string(),
+        "host": pa.large_string(),
+        "language": pa.large_string(),
         "date": pa.timestamp("us", "UTC"),
         "id": pa.large_string(),
         "type": pa.large_string(),
@@ -278,9 +281,12 @@ def values_of(frame: Frame, data: np.ndarray, want: Want, wanted: bool) -> dict[
             text = web.text(content, want.html, want.most, cut=b"warc-truncated" in head)
             if text is not None and len(text) > want.most:
                 raise web.UnreadableError(TOO_LONG)
+    uri = named(head, b"warc-target-uri")
     return {
         "text": text,
-        "uri": named(head, b"warc-target-uri"),
+        "uri": uri,
+        "host": host_of(uri),
+        "language": named(head, b"warc-identified-content-language"),
         "date": moment(head.get(b"warc-date", b"")),
         "id": named(head, b"warc-record-id"),
         "type": named(head, b"warc-type"),
@@ -292,6 +298,14 @@ def values_of(frame: Frame, data: np.ndarray, want: Want, wanted: bool) -> dict[
 def named(head: dict[bytes, bytes], name: bytes) -> str | None:
     """Return the value of a field of the header as text."""
     return head[name].decode("utf-8", "replace") if name in head else None
+
+
+def host_of(uri: str | None) -> str | None:
+    """Return the host of an address in lower case, without user and port; None without one."""
+    try:
+        return (urlsplit(uri.strip("<>")).hostname if uri else None) or None  # old archives have addresses in angle brackets
+    except ValueError:  # such as of an open square bracket
+        return None
 
 
 def moment(value: bytes) -> datetime | None:
