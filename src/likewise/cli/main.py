@@ -43,7 +43,7 @@ EXAMPLES = """  likewise demo
 COMPLETE = "_LIKEWISE_COMPLETE"
 
 #: Flags of other tools, or of another format, and the flag that the user probably needs.
-MEANT = {"--png": "--svg"}
+MEANT = {"--png": "--svg", "--ratio": "--threshold", "--similarity": "--threshold", "--column": "--field", "--workers": "--threads"}
 #: Advice for errors of the operating system.
 ADVICE = {
     errno.ENOSPC: "make room, or put intermediate files on another disk with --work DIR",
@@ -216,9 +216,11 @@ def reported(error: BaseException, short: bool) -> int:
 def syntax_message(error: click.ClickException) -> str:
     """The message for a command line that cannot be parsed."""
     if isinstance(error, click.NoSuchOption):
+        known = {option for param in error.ctx.command.params for option in param.opts} if error.ctx else set()
         name = error.option_name.lstrip("-")
-        near = difflib.get_close_matches(name, [known.lstrip("-") for known in error.possibilities or ()], 1)  # without the dashes that all have
-        meant = MEANT.get(error.option_name) or "".join(f"--{known}" for known in near)
+        possible = [flag.lstrip("-") for flag in error.possibilities or ()]  # without the dashes that all have
+        near = difflib.get_close_matches(name, possible, 1)
+        meant = next((flag for flag in (MEANT.get(error.option_name), *(f"--{one}" for one in near)) if flag in known), "")
         return f"unknown flag {error.option_name}" + (f"; did you mean {meant}?" if meant else "")
     if isinstance(error, click.MissingParameter) and error.param is not None:
         return f"{name_of(error.param)} is missing"
