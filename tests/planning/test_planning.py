@@ -235,6 +235,14 @@ def test_thresholds(value, ratio):
     assert parse_threshold(value) == ratio
 
 
+@pytest.mark.parametrize(
+    ("value", "meant"), [("90%", "0.9"), ("90", "0.9"), (95, "0.95"), ("92.5 %", "0.925"), ("2%", "0.02"), ("0,9", "0.8"), ("100", "0.8")]
+)
+def test_a_percentage_is_no_threshold_but_the_error_names_the_share(value, meant):
+    with pytest.raises(UsageError, match=rf"up to 1, for example {meant}$"):
+        parse_threshold(value)
+
+
 NO_THRESHOLDS = ["1.01", "-0.1", "0", "nan", "inf", "0,8", "80", "", "80%", "1e-12", "1e999999999", "1e-999999999", "1/0", "5/4", "-1/2", "0/5", "x"]
 
 

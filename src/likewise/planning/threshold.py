@@ -27,8 +27,21 @@ def parse_threshold(value: object, *, real: bool = False) -> Fraction:
         if not 0 < ratio <= 1:
             raise ValueError
     except (ValueError, ArithmeticError):
-        raise UsageError(f"{option('threshold', value)}: give a similarity above 0 and up to 1, for example 0.8") from None
+        raise UsageError(f"{option('threshold', value)}: give a similarity above 0 and up to 1, for example {share(value)}") from None
     return ratio
+
+
+def share(value: object) -> str:
+    """Return the share that a percentage probably means, for a message: 0.9 for 90 and 90%; 0.8 for all else.
+
+    >>> share("90%"), share(92.5), share("1.01"), share("0,9")
+    ('0.9', '0.925', '0.8', '0.8')
+    """
+    try:
+        percent = Decimal(str(value).strip().removesuffix("%"))
+        return f"{percent.normalize() / 100:f}" if 2 <= percent < 100 else "0.8"
+    except ArithmeticError:
+        return "0.8"
 
 
 def parse_within(value: object) -> Fraction:
