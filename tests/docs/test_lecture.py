@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import likewise as lw
 from likewise import lecture
+from likewise.errors import UsageError
 from likewise.families import Bits, Hyperplane, Line, MinHash, Stripe, Threshold, WeightedMinHash
 from likewise.lecture import Matrix, Universal, jaccard
 from likewise.planning import Plan, probability
@@ -168,6 +169,16 @@ def test_a_matrix_with_letters():
 )
 def test_one_pass_over_rows_makes_the_signatures(functions, columns, expected):
     assert list(Matrix.of(columns).one_pass(*functions).signatures.columns.values()) == expected
+
+
+def test_letters_cannot_be_hashed_by_numbers():
+    """The example of Mining of Massive Datasets (figure 3.4) names rows by letters as well, and hashes their numbers from 0."""
+    columns = {"S1": "ad", "S2": "c", "S3": "bde", "S4": "acd"}
+    functions = Universal(1, 1, 5), Universal(3, 1, 5)
+    with pytest.raises(UsageError, match=r"row 'a': a hash function does not take it; number the rows, such as 0, 1, 2, ..."):
+        Matrix.of(columns).one_pass(*functions)
+    numbered = {name: {"abcde".index(letter) for letter in letters} for name, letters in columns.items()}
+    assert rows_of(Matrix.of(numbered).one_pass(*functions).signatures) == [(1, 3, 0, 1), (0, 2, 0, 0)]
 
 
 @given(

@@ -154,6 +154,8 @@ class Matrix(Printed):
     def one_pass(self, *functions: Callable[[Any], int]) -> OnePass:
         """MinHash signatures by hash functions of the rows, in one pass over the rows (Mining of Massive Datasets 3.3.5).
 
+        Raises UsageError for rows that a function does not take, such as letters.
+
         >>> from likewise.lecture import Universal
         >>> m = Matrix.of({"C1": {1, 3, 4}, "C2": {2, 3, 5}})
         >>> m.one_pass(Universal(1, 0, 5), Universal(2, 1, 5))
@@ -168,7 +170,10 @@ class Matrix(Printed):
         slots: dict[str, list[float]] = {name: [math.inf] * len(functions) for name in self.sets}
         steps = []
         for row in self.rows:
-            values = tuple(function(row) for function in functions)
+            try:
+                values = tuple(function(row) for function in functions)
+            except TypeError as error:
+                raise UsageError(f"row {row!r}: a hash function does not take it; number the rows, such as 0, 1, 2, ...") from error
             for name, elements in self.sets.items():
                 if row in elements:
                     slots[name] = [min(slot, value) for slot, value in zip(slots[name], values, strict=True)]
