@@ -195,10 +195,6 @@ class FeatureSets(Stored):
         encoded = Encoded.of(sets, job.seed, workers)
         return encoded_join(encoded, job.base.name, limit, job.target, walk=walk, per=per, workers=workers)
 
-    def rule(self, job: Job, mode: int) -> Any:
-        """The rule of weighted sets, as a placeholder: feature sets are compared by the measure, not by a rule."""
-        return weighted.KIND.rule(job, mode)
-
 
 def numbers_of(raw: bytes, want: Want) -> np.ndarray:
     """The numbers of a payload, one feature after another: float32[m]."""

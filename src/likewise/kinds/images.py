@@ -119,12 +119,6 @@ class Images(Stored):
         limit = None if job.options.bound is None else float(job.threshold)
         return image_neighbors(left, right, k, exact=job.exact, limit=limit, same=same, workers=workers)
 
-    def rule(self, job: Job, mode: int) -> Any:
-        """The rule of weighted sets, as a placeholder: images are compared by the measure, not by a rule."""
-        from likewise.kinds.weighted import KIND as WEIGHTED
-
-        return WEIGHTED.rule(job, mode)
-
 
 def _words(parts: np.ndarray) -> np.ndarray:
     """Rows of bytes as words, row after row: uint64[m]."""

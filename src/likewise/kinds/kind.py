@@ -115,7 +115,7 @@ class Kind:
     normalized: bool = False  # without being cut, items are normalized if the user gives steps
     unit: str = ""  # the only unit that they are cut by; empty: any other unit
     bands: str = PLANNED  # or ASKED, or NEVER
-    recall: str = EXACT  # the recall of its join; or TARGET, or NOT_PROMISED
+    recall: str = EXACT  # the recall of its join; or TARGET, or NOT_GUARANTEED
     proposed_by: str = "encodings of the sets"  # what proposes the candidates of a join that is not exact
     weighed: bool = False  # by default the cheaper of a join and bands is taken
     looked_for: bool = True  # nearest neighbors can be searched for
@@ -234,7 +234,7 @@ class Kind:
         raise NotImplementedError
 
     def rule(self, job: Job, mode: int) -> Any:
-        """The rule (kernels.compare) that decides if two items are similar, for kinds that are compared. mode: EXACT, ESTIMATE or UNCHECKED."""
+        """The rule (kernels.compare) that decides if two items are similar, for kinds that are ``ruled``. mode: EXACT, ESTIMATE or UNCHECKED."""
         raise NotImplementedError
 
     def similar(self, a: Words, b: Words, job: Job) -> Compared:

@@ -149,12 +149,6 @@ class Strings(Stored):
         right = [] if same else self.batch(queries, job)
         return strings_near(left, right, job.base.name, k, limit=job.options.bound, same=same, workers=workers)
 
-    def rule(self, job: Job, mode: int) -> Any:
-        """The rule of sets, as a placeholder: edit distances are computed with the measure, not by a rule."""
-        from likewise.kinds.sets import KIND as SETS
-
-        return SETS.rule(job, mode)
-
 
 def text_of(words: bytes) -> bytes:
     """The string, UTF-8, that these padded words hold."""

@@ -101,7 +101,7 @@ def pieces(text: str, job: Job) -> tuple[list[Any], list[int], int]:
             return [], [], 0
         words = Hasher(job.seed).listed(elements)
         return [[one] for one in elements], (words if job.grouped is None else job.grouped(words)).tolist(), 0
-    unit, k = job.method.unit, job.method.k + (job.method.unit == "stopwords")
+    unit, k = job.method.unit, job.method.length
     tokens: Any = token_texts(text, job.method) if unit != "tokens" else list(map(int, text.split()))
     names = [tokens[at : at + k] for at in range(max(1, len(tokens) - k + 1))]
     raw = [payload(name, unit) for name in names]

@@ -106,15 +106,18 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
         folder = Path(Path(os.path.commonpath([storage.placed(path).parent for path in items])).name)  # reports do not depend on its location
         some = f"{counted(len(items), kind.noun)}, which {'were' if len(items) > 1 else 'was'} skipped"
         run.warn(f"{printable(folder)} has {some}; {compared_by(kind)}")
-    held_in = containers.among(path for path in sources.skipped if path not in items)
-    for held, paths in held_in.items():
+    named = set(items)
+    for held, paths in containers.among(path for path in sources.skipped if path not in named).items():
         run.warn(f"skipped {counted(len(paths), held.name)}, such as {printable(paths[0].name)}; {held.remedy}")
-    named = {*items, *(path for paths in held_in.values() for path in paths)}
-    odd = [path for path in sources.skipped if path not in named and not path.is_file() and not path.is_dir()]
-    if odd:
+        named.update(paths)
+    others: dict[bool, list[Path]] = {True: [], False: []}  # by whether they are files or folders
+    for path in sources.skipped:
+        if path not in named:
+            others[path.is_file() or path.is_dir()].append(path)
+    if odd := others[False]:
         some = counted(len(odd), "broken link or special file", "broken links or special files")
         run.warn(f"skipped {some}, such as {printable(odd[0].name)}")
-    if skipped := [path for path in sources.skipped if path not in named and path not in odd]:
+    if skipped := others[True]:
         some = f"{len(skipped):,} files or folders" if len(skipped) > 1 else "a file or folder"
         run.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")
     if said := sources.read_once():
