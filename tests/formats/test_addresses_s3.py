@@ -14,6 +14,8 @@ import pytest
 
 import likewise as lw
 from likewise.errors import UsageError
+from likewise.io.address import Address
+from likewise.io.stores import objects
 from object_store import Objects, serving_objects
 
 TEXTS = [f"document {number // 2} about the subject {number // 2} in a few words" for number in range(40)]
@@ -158,6 +160,24 @@ def test_a_store_that_cannot_be_reached_is_named(store: Objects, monkeypatch: py
     monkeypatch.setattr("likewise.io.stores.objects.TRIES", 1)
     with pytest.raises(UsageError, match=r"^s3://any/a\.jsonl: cannot be read: .*Could not connect to server"):
         lw.dedup("s3://any/a.jsonl")
+
+
+def test_google_cloud_storage_that_cannot_be_reached_is_named_soon(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Google's client would repeat the request for a quarter of an hour."""
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:9")
+    monkeypatch.setattr(objects, "REPEATED", 1)
+    with pytest.raises(UsageError, match=r"^gs://any/a\.jsonl: cannot be read: [^{}]*Could not connect to server$"):
+        lw.dedup("gs://any/a.jsonl")
+
+
+def test_missing_credentials_of_google_are_explained() -> None:
+    said = (
+        "google::cloud::Status(UNAVAILABLE: Retry policy exhausted, with a last message of Could not create a OAuth2 access token to "
+        "authenticate the request. error_info={reason=, domain=})"
+    )
+    says = r"access is refused \(no credentials were found\); give credentials by GOOGLE_APPLICATION_CREDENTIALS"
+    with pytest.raises(PermissionError, match=says), objects.named(Address("gs", "any")):
+        raise OSError(said)
 
 
 def test_an_output_in_the_bucket_is_no_input(store: Objects, folder: Path) -> None:

@@ -218,6 +218,7 @@ def test_an_input_is_never_written_to(store: Objects) -> None:
 
 
 def test_the_work_folder_is_on_this_machine(store: Objects) -> None:
-    with pytest.raises(UsageError, match="the work folder lies on this machine"):
+    with pytest.raises(UsageError, match=r"work=.s3://bucket/work.: the work folder lies on this machine"):
         lw.dedup("a.jsonl", out="s3://bucket/clean", work="s3://bucket/work")
+    assert "--work s3://bucket/work: the work folder lies on" in run("features", "a.jsonl", "-o", "a.parquet", "--work", "s3://bucket/work").output
     assert sorted(path.name for path in Path().iterdir()) == ["a.jsonl"]

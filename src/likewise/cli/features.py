@@ -93,6 +93,9 @@ def folder_in(work: str | None) -> Iterator[Path]:
     """A new folder in ``work``, or among the temporary files. If ``work`` does not exist, it is created, and removed at the end."""
     import tempfile
 
+    from likewise.io.output import check_work
+
+    check_work(work)
     made = work is not None and not Path(work).exists()
     if work is not None and made:
         Path(work).mkdir(mode=0o700, parents=True)

@@ -16,7 +16,7 @@ import xxhash
 from likewise.drawing.controls import escaped_json
 from likewise.errors import UsageError, naming
 from likewise.io import claims, upload
-from likewise.io.address import Address
+from likewise.io.address import Address, place
 from likewise.io.manifest import SEAL, check_output, outputs_of, seal
 from likewise.messages import option
 
@@ -55,6 +55,12 @@ def work_beside(out: Path) -> Path:
     if isinstance(out, Address):
         return Path(f"{out.name}.work")
     return out.with_name(f"{out.name}.work")
+
+
+def check_work(work: str | Path | None) -> None:
+    """Raise UsageError for a work folder at an address."""
+    if work is not None and isinstance(at := place(work), Address):
+        raise UsageError(f"{option('work', at)}: the work folder lies on this machine; choose a path")
 
 
 def write_table(blocks: Iterable[pa.Table], schema: pa.Schema, path: Path, note: str | None = None) -> int:

@@ -18,11 +18,10 @@ from likewise.engines.threads import Threads, default_memory
 from likewise.errors import DataError, LikewiseError, UsageError, can_go_on
 from likewise.io import containers, storage
 from likewise.io import inputs as io_inputs
-from likewise.io.address import Address, place
 from likewise.io.inputs import STDIN, Sources, printable, sole_kind, typed
 from likewise.io.item_files import compared_by, items_among
 from likewise.io.layouts import DELTA_LOG
-from likewise.io.output import work_beside
+from likewise.io.output import check_work, work_beside
 from likewise.io.work import Work
 from likewise.items.ignored import Ignored
 from likewise.job import Job
@@ -55,8 +54,7 @@ def started(
     NOTICE.run_begins(str(options.method), silent=progress is False)
     if against is not None and options.limit is not None:
         raise UsageError(f"{option('limit', options.limit)}: would count the items of both collections together; leave it out")
-    if isinstance(place(options.work or ""), Address):
-        raise UsageError(f"{option('work', options.work)}: the work folder lies on this machine; choose a path")
+    check_work(options.work)
     temporary = options.work is None and out is None
     folder = options.work or (temporary_folder() if out is None else unforeseen(work_beside(out)))
     memory = options.memory or default_memory()

@@ -7,13 +7,14 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import Any, BinaryIO, cast
 
 from likewise.io.address import Address, Found
 from likewise.io.ranged import REMOTE, TRIES
 
-#: Seconds to wait for a connection.
-TIMEOUT = 10.0
+#: Seconds to wait for a connection to S3, and in which Google's client repeats a request that fails; its own limit is 15 minutes.
+TIMEOUT, REPEATED = 10.0, 10
 #: Where credentials are given, in messages.
 CREDENTIALS = {
     "s3": "give credentials by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; for a public bucket set AWS_NO_SIGN_REQUEST=YES",
@@ -108,10 +109,9 @@ def google() -> Any:
 
     endpoint = os.environ.get("STORAGE_EMULATOR_HOST", "")
     scheme, _, server = endpoint.rpartition("://")
+    other = {"anonymous": True, "scheme": scheme or "http", "endpoint_override": server} if server else {}
     with named(Address("gs", "")):
-        if server:
-            return fs.GcsFileSystem(anonymous=True, scheme=scheme or "http", endpoint_override=server)
-        return fs.GcsFileSystem()
+        return fs.GcsFileSystem(**other, retry_time_limit=timedelta(seconds=REPEATED))
 
 
 def known(found: Any, address: Address) -> Found:
@@ -132,6 +132,9 @@ def named(address: Address) -> Iterator[None]:
         yield
     except OSError as error:
         said = str(error).strip().splitlines()[0].removesuffix(".")
+        said = said.rpartition("with a last message of ")[2].partition(" error_info=")[0]  # as Google's client words it
+        if "OAuth2 access token" in said:
+            said = "no credentials were found"
         if any(text in said for text in REFUSED):
             raise PermissionError(errno.EACCES, f"access is refused ({said}); {CREDENTIALS[address.scheme]}", str(address)) from error
         if isinstance(error, FileNotFoundError) or any(text in said for text in MISSING):
