@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from likewise import methods
 from likewise.items.documents import shingler
 from likewise.items.normalize import normalize
-from likewise.lecture.shingles import runs
+from likewise.items.pieces import runs
 
 LETTERS = st.one_of(
     st.characters(),

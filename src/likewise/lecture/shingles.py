@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-import numpy as np
-import pyarrow as pa
-
 from likewise import methods
 from likewise.errors import UsageError
-from likewise.items.documents import shingler
-from likewise.items.stopwords import STOP_WORDS
-from likewise.items.tokens import token_texts
+from likewise.items.pieces import fingerprints, joined, runs
 from likewise.messages import option
 from likewise.methods import Text
-
-#: Unit -> what stands between two tokens, so that the shingle cut again is itself. "chars" and "bytes" have nothing between.
-BETWEEN = {"lines": "\n", "paragraphs": "\n\n", "chars": ""}
 
 
 def method_of(by: str, normalize: str | None) -> Text:
@@ -25,22 +17,6 @@ def method_of(by: str, normalize: str | None) -> Text:
     if not isinstance(method, Text) or method.unit == "tokens":
         raise UsageError(f"{option('by', by)}: give a unit of text, such as chars:2 or words:5")
     return method
-
-
-def runs(text: str, method: Text) -> list[tuple[str, ...]]:
-    """The shingles of a text in order, each as its tokens. Fewer than k tokens are one shingle; no token is none."""
-    tokens, k = token_texts(text, method), method.k
-    if method.unit == "stopwords":
-        stops = set(STOP_WORDS.split())
-        found = [tuple(tokens[i : i + k + 1]) for i in range(len(tokens) - k) if tokens[i] in stops]
-    else:
-        found = [tuple(tokens[i : i + k]) for i in range(len(tokens) - k + 1)]
-    return found or [tuple(tokens)] * bool(tokens)
-
-
-def joined(run: tuple[str, ...], method: Text) -> str:
-    """The tokens of a shingle as one string."""
-    return BETWEEN.get(method.unit, " ").join(run)
 
 
 def shingles(text: str, by: str = "words:5", normalize: str | None = None) -> list[str]:
@@ -79,8 +55,5 @@ def shingle_numbers(text: str, by: str = "words:5", normalize: str | None = None
     if not 1 <= bits <= 64:
         raise UsageError(f"{option('bits', bits)}: give 1 to 64 bits")
     method = method_of(by.removesuffix("/bag"), normalize)
-    cut = shingler(Text(method.unit, method.k, ()), seed)
     each = {joined(run, method): run for run in runs(text, method)}
-    raw = [bytes.fromhex("".join(run)) if method.unit == "bytes" else name.encode("utf-8", "surrogatepass") for name, run in each.items()]
-    values = cut(pa.array(raw, pa.large_binary()), np.ones(len(raw), bool)).values
-    return {name: int(value) >> (64 - bits) for name, value in zip(each, values, strict=True)}
+    return {name: number >> (64 - bits) for name, number in zip(each, fingerprints([*each.values()], method, seed), strict=True)}

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from likewise.drawing.numbers import share
 from likewise.io.collection import Collection
-from likewise.items.documents import shingler
 from likewise.items.elements import element
-from likewise.items.tokens import token_texts
+from likewise.items.pieces import fingerprints, joined, runs
 from likewise.items.words import Hasher
 from likewise.job import Job
 from likewise.methods import Text
 from likewise.runs.items import Run, bare, shingles
 from likewise.runs.shown import NEAR_THE_BEGINNING, read_again
 
-#: Text between the tokens of a shingle, by unit.
-BETWEEN = {"words": " ", "whitespace": " ", "stopwords": " ", "code": " ", "tokens": " ", "chars": "", "lines": "\n", "paragraphs": "\n\n"}
 #: Passages in the report, and the characters of each. Longer texts are not searched for them.
 PASSAGES, SHOWN, LONGEST = 10, 200, 1 << 18
 
@@ -84,12 +80,11 @@ def passage(word: int, text: str, known: set[int], job: Job) -> tuple[str | None
             low -= 1
         while high + 1 < len(words) and words[high + 1] in known:
             high += 1
-    between = BETWEEN.get(job.method.unit, "") if isinstance(job.method, Text) else ""
-    parts = [names[low], *(name[overlap:] for name in names[low + 1 : high + 1])]
-    joined = between.join(str(token) for part in parts for token in part)
+    part = [*names[low], *chain.from_iterable(name[overlap:] for name in names[low + 1 : high + 1])]
+    whole = joined(part, job.method) if isinstance(job.method, Text) else "".join(map(str, part))
     if isinstance(job.method, Text) and job.method.unit == "bytes":
-        joined = bytes.fromhex(joined).decode("utf-8", "backslashreplace")
-    return joined if len(joined) <= SHOWN else f"{joined[: SHOWN - 2]} …", set(words[low : high + 1])
+        whole = bytes.fromhex(whole).decode("utf-8", "backslashreplace")
+    return whole if len(whole) <= SHOWN else f"{whole[: SHOWN - 2]} …", set(words[low : high + 1])
 
 
 def pieces(text: str, job: Job) -> tuple[list[Any], list[int], int]:
@@ -101,23 +96,8 @@ def pieces(text: str, job: Job) -> tuple[list[Any], list[int], int]:
             return [], [], 0
         words = Hasher(job.seed).listed(elements)
         return [[one] for one in elements], (words if job.grouped is None else job.grouped(words)).tolist(), 0
-    unit, k = job.method.unit, job.method.length
-    tokens: Any = token_texts(text, job.method) if unit != "tokens" else list(map(int, text.split()))
-    names = [tokens[at : at + k] for at in range(max(1, len(tokens) - k + 1))]
-    raw = [payload(name, unit) for name in names]
-    method = replace(job.method, normalize=(), bag=False)  # the tokens are normalized
-    made = shingler(method, job.seed)(pa.array(raw, pa.large_binary()), np.ones(len(raw), bool))
-    one = np.diff(made.offsets) == 1
-    words = np.zeros(len(raw), np.uint64)
-    words[one] = made.values[made.offsets[:-1][one]]
-    return names, words.tolist(), 0 if unit == "stopwords" else k - 1
-
-
-def payload(tokens: list[Any], unit: str) -> bytes:
-    """The payload of a text of these tokens alone."""
-    if unit == "tokens":
-        return np.array(tokens, "<i8").tobytes()
-    return bytes.fromhex("".join(tokens)) if unit == "bytes" else BETWEEN[unit].join(tokens).encode("utf-8", "surrogatepass")
+    names = runs(text, job.method)
+    return names, fingerprints(names, job.method, job.seed), 0 if job.method.unit == "stopwords" else job.method.k - 1
 
 
 def warnings(collection: Collection, job: Job) -> Iterator[str]:
