@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -219,6 +220,32 @@ def test_dry_run_and_summary_say_how(tmp_path):
     assert "% of pairs at 0.9 (" in run("dedup", tmp_path / "v.npy", "-o", tmp_path / "v", *vectors).stderr
     assert "recall    100% (exact similarity join)" in run("dedup", tmp_path / "c.npy", "-o", tmp_path / "c", *codes).stderr
     assert "expected   100%\n" in run("audit", tmp_path / "c").stdout
+
+
+def sparse_rows(path: Path) -> Path:
+    """Three sparse vectors, of which each has one coordinate of its own."""
+    rows = [{"id": f"{row}", "vector": {"indices": [1, 70_000 + row], "values": [1.0, 0.25]}} for row in range(3)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("by", "more", "sparse", "way"),
+    [
+        ("linf", ("--within", 1), False, "all pairs compared"),
+        ("linf", ("--within", 1), True, "all pairs compared"),
+        ("l1", ("--within", 1, "--exact"), True, "all pairs compared"),
+        ("cosine", ("--threshold", 0.9), True, "exact similarity join"),
+        ("cosine", ("--threshold", 0.9, "--exact"), False, "all pairs compared"),
+    ],
+)
+def test_an_exact_search_says_whether_it_compares_all_pairs(tmp_path, by, more, sparse, way):
+    np.save(tmp_path / "v.npy", GIVEN["cosine"][0])
+    given = sparse_rows(tmp_path / "v.jsonl") if sparse else tmp_path / "v.npy"
+    assert f"{way}; recall: 100%" in command_line.run("dedup", given, "--by", by, *more, "--dry-run").stdout
+    assert f"recall    100% ({way})" in command_line.run("dedup", given, "-o", tmp_path / "out", "--by", by, *more).stderr
+    page = (tmp_path / "out/report.html").read_text()
+    assert ("found by comparing all pairs, not by hashing" in page) == ("compared with each other" in page) == (way == "all pairs compared")
 
 
 def test_an_output_is_audited_as_it_was_made(tmp_path):

@@ -142,6 +142,7 @@ def not_compared(report: dict[str, Any]) -> str:
 def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The expected recall, and the reasons for which it is lower than planned."""
     from likewise.planning import spread
+    from likewise.report import wording
 
     plan, budget = report["method"]["plan"] or report.get("join") or {}, report["budget"]
     place = at(report.get("value") == "distance")
@@ -149,7 +150,7 @@ def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "recall", "not guaranteed; likewise audit measures it"
         return
     if not report.get("curve", plan):
-        yield "recall", "100% (exact similarity join)"
+        yield "recall", f"100% ({exact_search(all_pairs=wording.compares_all(report))})"
         return
     guaranteed = budget["recall"] >= OPH_STEEP_ABOVE or plan.get("sketch") != "oph"
     layout = f"{counted(plan['bands'], 'band')} x {counted(plan['rows'], 'row')}" if plan["rows"] else f"codes of {plan['bits']:,} bits, all compared"
@@ -162,6 +163,10 @@ def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "skipped", f"{counted(budget['cut'], 'comparison')} in overfull buckets; {sample} ({missed})"
     if report["verified"] in NOT_EXACT:
         yield "verified", NOT_EXACT[report["verified"]]
+
+
+def exact_search(*, all_pairs: bool) -> str:
+    return "all pairs compared" if all_pairs else "exact similarity join"
 
 
 def at(distances: bool) -> str:
@@ -234,7 +239,7 @@ def layout(job: Job) -> str:
         return f"candidates from {job.compared.proposed_by}; recall: not guaranteed"
     if job.recall != 1:
         return f"join by bits of codes; recall: {recall_of(float(job.threshold), job.recall, at(job.distances))}"
-    return f"{'all pairs compared' if job.compared.all_compared else 'exact similarity join'}; recall: 100%"
+    return f"{exact_search(all_pairs=job.compared.compares_all(job.base))}; recall: 100%"
 
 
 def sources_of(inputs: tuple[str, ...], options: Options, out: Path | None) -> Sequence[Any]:

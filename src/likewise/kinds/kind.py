@@ -225,6 +225,10 @@ class Kind:
         """Stored items as measures accept them."""
         raise NotImplementedError
 
+    def compares_all(self, measure: MeasureFacts) -> bool:
+        """True if an exact search by this measure compares all pairs."""
+        return self.all_compared
+
     def scans(self, job: Job) -> bool:
         """True if a nearest-neighbor query is compared with all items. Raises UsageError if neighbors by this measure are not supported."""
         return job.base.scanned

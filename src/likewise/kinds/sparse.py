@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.errors import UsageError
 from likewise.kinds import measures
-from likewise.kinds.kind import MEMBERS
+from likewise.kinds.kind import MEMBERS, MeasureFacts
 from likewise.kinds.stored import Stored
 from likewise.messages import option
 
@@ -95,6 +95,9 @@ class SparseVectors(Stored):
             can = " and ".join(name for name, facts in measures().items() if facts.in_sparse)
             raise UsageError(f"{option('by', job.base.name)}: nearest neighbors of sparse vectors are available for {can}; choose one of them")
         return job.base.scanned
+
+    def compares_all(self, measure: MeasureFacts) -> bool:
+        return not measure.directed
 
     def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
         """By rare coordinates if similar vectors must share one, else by comparing all pairs."""

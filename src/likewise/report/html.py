@@ -227,7 +227,8 @@ def recall_section(report: Report) -> Html:
         said = f"Candidates were proposed by {proposed}. The probability that they find a pair is unknown: "
         return section("Recall", tag("p", said, "recall is measured, not guaranteed. ", AUDIT))
     if not report["curve"]:
-        said = f"Similar {noun(report, plural=True)} were found by an exact similarity join, not by hashing. The recall is 1: no pair is missed."
+        way = "comparing all pairs" if wording.compares_all(report) else "an exact similarity join"
+        said = f"Similar {noun(report, plural=True)} were found by {way}, not by hashing. The recall is 1: no pair is missed."
         return section("Recall", tag("p", said))
     value = report.get("value", "similarity")
     rows = [[f"{x:g}", percent(found)] for x, found in report["curve"]]
@@ -310,6 +311,8 @@ def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
     how = (
         f"collided in {counted(sizes['number'], 'bucket')}, the largest of {items(report, sizes['largest'])}"
         if report["curve"]
+        else "were all compared with each other"
+        if wording.compares_all(report)
         else "were joined exactly"
     )
     how = f"became candidates by {proposed} and were then compared in full" if (proposed := proposed_by(report)) else how

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from likewise import methods
 from likewise.drawing.numbers import counted, share, shown
 from likewise.kinds import kind_of, kinds, measures
 from likewise.kinds.kind import MeasureFacts
+from likewise.planning import Facts
 
 #: The compared value if elements are grouped.
 GROUPED = "the Jaccard similarity of their sets of groups: the number of common groups divided by the number of groups in either"
@@ -130,6 +132,12 @@ def limit(threshold: float, name: str, by: str) -> str:
     ('0.99999', '3 bits')
     """
     return f"{shown(threshold)} {units(by)[threshold != 1] if name == 'distance' else ''}".rstrip()
+
+
+def compares_all(report: dict[str, Any]) -> bool:
+    """Return whether an exact search by the method of a report compares all pairs."""
+    method = methods.parse(str(report["method"]["by"]))
+    return method.compared.seen(Facts(sparse=bool(report["method"].get("sparse")))).compares_all(method.base)
 
 
 def parts(by: str) -> str:
