@@ -129,7 +129,7 @@ def test_a_busy_store_is_asked_again(store: Objects, folder: Path) -> None:
     ("given", "says"),
     [
         ("s3://errors/none.jsonl", r"^s3://errors/none\.jsonl: no such file or folder$"),
-        ("s3://no-such-bucket/a.jsonl", r"^s3://no-such-bucket/a\.jsonl: no such"),
+        ("s3://no-such-bucket/a.jsonl", r"^s3://no-such-bucket/a\.jsonl: no such file or folder; the bucket no-such-bucket does not exist$"),
         ("s3://no-such-bucket", r"^s3://no-such-bucket: no such bucket$"),
         ("s3://errors/*.parquet", r"no file matches this pattern"),
         ("s3://errors/bin", r"no data file in this folder, only others \(1, such as odd\.bin\)"),

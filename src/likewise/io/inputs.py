@@ -21,7 +21,7 @@ import xxhash
 from likewise.drawing.numbers import counted
 from likewise.errors import DataError, UsageError
 from likewise.io import alternatives, compression, containers, formats, partitions, patterns, source_names, storage
-from likewise.io.address import Address, Place, place
+from likewise.io.address import HUB, UNLISTED, Address, Place, place
 from likewise.io.claims import is_begun, is_work
 from likewise.io.encoding import refuse_other
 from likewise.io.field_names import of_source
@@ -454,6 +454,14 @@ def _extensions() -> str:
     return ", ".join(f".{extensions[0]}" for extensions, _ in formats.FORMATS.values()) + " and more"
 
 
+def _has_bucket(address: Address) -> bool:
+    """Return False if a store says that the bucket of an address does not exist; True if it does not tell."""
+    try:
+        return address.scheme in (HUB, *UNLISTED) or address.at("").exists()
+    except OSError:
+        return True
+
+
 def _missing(path: Place, error: OSError) -> str:
     """Return why a path cannot be read, and the name that was probably meant."""
     if isinstance(path, Path) and path.is_symlink():
@@ -461,7 +469,7 @@ def _missing(path: Place, error: OSError) -> str:
     if not isinstance(error, FileNotFoundError):
         return f"{path}: cannot be read: {error.strerror}"
     if isinstance(path, Address):
-        return f"{path}: {error.strerror}"
+        return f"{path}: {error.strerror}" + (f"; the bucket {path.host} does not exist" if path.key and not _has_bucket(path) else "")
     if not path.parent.is_dir():
         return f"{path}: the folder {path.parent} does not exist"
     close = difflib.get_close_matches(path.name, [other.name for other in path.parent.iterdir()], 1)
