@@ -136,6 +136,23 @@ def test_reasons_for_a_lower_recall_are_reported() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("by", "more", "hint"),
+    [
+        ("words:5", {}, "--ignore-common 1%, if many documents have shingles in common that say little about them"),
+        ("elements", {}, "--ignore-common 1%, if many sets have elements in common that say little about them"),
+        ("words:5", {"ignore_common": "1/100"}, None),
+        ("weighted", {}, None),
+    ],
+)
+def test_a_low_recall_because_of_overfull_buckets_names_the_remedy(by: str, more: dict[str, str], hint: str | None) -> None:
+    plan = {"bands": 16, "rows": 6, "sketch": "oph", "recall": 0.9923}
+    budget = {"cut": 5000, "sampled": 1000, "similar": 2, "missed_at_most": 12.6, "recall": 0.773}
+    report = {"method": {"by": by, "plan": plan, **more}, "budget": budget, "threshold": 0.8, "verified": "exact"}
+    assert dict(recall_lines({**report, "spread": {"recall": 0.773, "independent": 0.01, "at_most": 0.42}})).get("try") == hint
+    assert "try" not in dict(recall_lines(report))
+
+
 def test_dedup_quiet_says_nothing() -> None:
     result = run("dedup", "docs.jsonl", "-o", "out", *LIKE, "-q")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")

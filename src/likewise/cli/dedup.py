@@ -15,7 +15,8 @@ from likewise.cli.screen import Screen, counted, duration, in_line, size, typed
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.errors import UsageError, can_go_on
 from likewise.io.address import place, without_secrets
-from likewise.messages import in_document
+from likewise.messages import in_document, on_command_line, option
+from likewise.methods import parse
 from likewise.options import Options
 from likewise.planning.choose import OPH_STEEP_ABOVE
 
@@ -144,7 +145,7 @@ def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     from likewise.planning import spread
     from likewise.report import wording
 
-    plan, budget = report["method"]["plan"] or report.get("join") or {}, report["budget"]
+    plan, budget, by = report["method"]["plan"] or report.get("join") or {}, report["budget"], report["method"].get("by")
     place = at(report.get("value") == "distance")
     if budget["recall"] is None:
         yield "recall", "not guaranteed; likewise audit measures it"
@@ -161,6 +162,9 @@ def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         sample = f"a sample of {budget['sampled']:,} contained {counted(budget['similar'], 'similar pair')}"
         missed = f"at most {counted(round(budget['missed_at_most']), 'pair')} missed, 95% confidence"
         yield "skipped", f"{counted(budget['cut'], 'comparison')} in overfull buckets; {sample} ({missed})"
+        if report.get("spread") and parse(by).kind.sets and not report["method"].get("ignore_common"):
+            flag = on_command_line(option("ignore_common", "1%"))
+            yield "try", f"{flag}, if many {wording.nouns(by)[1]} have {wording.parts(by)} in common that say little about them"
     if report["verified"] in NOT_EXACT:
         yield "verified", NOT_EXACT[report["verified"]]
 
