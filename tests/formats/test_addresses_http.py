@@ -21,7 +21,7 @@ from likewise.errors import DataError, UsageError
 from likewise.io import ranged
 from likewise.io.address import place, without_secrets
 from likewise.io.ranged import MOST_AHEAD, Ranged
-from likewise.io.stores import web
+from likewise.io.stores import http
 
 #: 40 texts, of which each odd one is a copy of the one before.
 TEXTS = [f"document {number // 2} about the subject {number // 2} in a few words" for number in range(40)]
@@ -31,7 +31,7 @@ LINES = "".join(json.dumps({"id": number, "text": text}) + "\n" for number, text
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setattr(ranged, "WAIT", 0.001)
-    monkeypatch.setattr(web, "TIMEOUT", 0.3)
+    monkeypatch.setattr(http, "TIMEOUT", 0.3)
     with serving() as found:
         yield found
 
@@ -112,8 +112,9 @@ def test_without_ranges_a_file_that_is_cut_short_is_read_again(server: Server, t
         lw.dedup(f"{server.url}/a.jsonl")
 
 
-def test_without_ranges_and_size_the_end_of_a_file_is_unknown(server: Server) -> None:
-    server.files["/a.jsonl"], server.ranges, server.length = LINES, False, False
+@pytest.mark.parametrize("length", [False, "many", "-1"])
+def test_without_ranges_and_size_the_end_of_a_file_is_unknown(server: Server, length: bool | str) -> None:
+    server.files["/a.jsonl"], server.ranges, server.length = LINES, False, length
     with pytest.raises(DataError, match=r"does not state the size of this file, so its end cannot be known; download it first"):
         lw.dedup(f"{server.url}/a.jsonl")
 

@@ -29,7 +29,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.files: dict[str, bytes] = {}
         self.ranges = True
-        self.length = True  # of a whole file is stated
+        self.length: bool | str = True  # of a whole file is stated; a str: as this
         self.login = ""
         self.statuses: dict[str, int] = {}
         self.faults: list[str] = []
@@ -85,7 +85,8 @@ class Handler(BaseHTTPRequestHandler):
         server.requests.append(Request(self.path, first, len(part)))
         self.send_header("ETag", f'"{hash(found)}"')
         if server.length or first >= 0:
-            self.send_header("Content-Length", str(len(body)))
+            stated = server.length if first < 0 and isinstance(server.length, str) else len(body)
+            self.send_header("Content-Length", str(stated))
         self.end_headers()
         try:
             self.wfile.write(part)

@@ -268,7 +268,7 @@ class _Found:
 
     def add_download(self, address: Address) -> None:
         """Add a file of which the server sends only the whole, copied to the work folder like standard input. Raises UsageError or DataError."""
-        from likewise.io.stores.web import download
+        from likewise.io.stores.http import download
 
         if self.work is None:
             raise UsageError(f"{address}: this server cannot send ranges of a file, so it cannot be read here; download the file first")

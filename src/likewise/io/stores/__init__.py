@@ -53,6 +53,6 @@ def _store(scheme: str, bucket: str, settings: tuple[str | None, ...]) -> Store:
         from likewise.io.stores.hub import Hub
 
         return Hub()
-    from likewise.io.stores.web import Web
+    from likewise.io.stores.http import Http
 
-    return Web()
+    return Http()

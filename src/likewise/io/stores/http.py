@@ -28,7 +28,7 @@ PASSING, MISSING, REFUSED = {408, 425, 429, 500, 502, 503, 504}, {404, 410}, {40
 OF_FILE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+)")
 
 
-class Web:
+class Http:
     """Files on servers."""
 
     def look(self, address: Address) -> Found:
@@ -42,7 +42,7 @@ class Web:
             span = OF_FILE.fullmatch(response.headers.get("Content-Range", ""))
             found = Found(stat.S_IFREG, 0, modified(response), mark=response.headers.get("ETag", ""))
             if span is None:
-                return found._replace(st_size=int(response.headers.get("Content-Length", 0)), ranges=False)
+                return found._replace(st_size=response.length or 0, ranges=False)
             return found._replace(st_size=int(span[3]))
 
     def children(self, folder: Address) -> dict[str, Found]:
@@ -81,13 +81,13 @@ def download(address: Address, file: BinaryIO) -> None:
         file.seek(0)
         file.truncate()
         with answer(address) as response:
-            length = response.headers.get("Content-Length")
+            length = response.length  # of the Content-Length, None without a valid one
             if length is None and not response.chunked:
                 raise DataError(f"{address}: the server does not state the size of this file, so its end cannot be known; download it first")
             for block in blocks(response):
                 file.write(block)
-            if length is not None and file.tell() != int(length):
-                raise TransientError(f"the server sent {file.tell():,} of {int(length):,} bytes")
+            if length is not None and file.tell() != length:
+                raise TransientError(f"the server sent {file.tell():,} of {length:,} bytes")
 
     retried(attempt, address)
 
