@@ -6,7 +6,6 @@ coordinate by which the fewest pairs of a sample are near; of sparse ones the di
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,7 @@ from likewise.items.sparse import Sparse
 from likewise.joins.hamming_join import named
 from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, Longs, PairBlock, Stop
 from likewise.joins.prefix import groups
-from likewise.joins.scan import BLOCKS, cut
+from likewise.joins.scan import Tile, in_tiles
 from likewise.kernels import norms
 from likewise.kernels.compare import SparseRule
 from likewise.kernels.sparse import COSINE, NORM, measures
@@ -71,7 +70,7 @@ class KeyedScan:
             high = np.maximum(low, high)
         self.workers.expect(int((high - low).sum()))
 
-        def look(tile: tuple[int, int, int, int]) -> tuple[PairBlock, int]:
+        def look(tile: Tile) -> tuple[PairBlock, int]:
             begin, end, first, last = tile
             windows = np.clip(low[begin:end], first, last) - first, np.clip(high[begin:end], first, last) - first
             found = self.tile(rows[begin:end], columns[first:last], *windows, twice[begin:end], twin[first:last])
@@ -79,11 +78,9 @@ class KeyedScan:
             self.workers.advance(int((windows[1] - windows[0]).sum()))
             return found
 
-        tiles = cut(low, high, *TILE)
-        while not stop and (now := list(itertools.islice(tiles, BLOCKS * self.workers.tasks))):
-            for block, compared in self.workers.run(look, now):
-                counts.add(Counts(compared=compared, computed=compared, found=len(block.left)))
-                yield block
+        for block, compared in in_tiles(look, low, high, TILE, stop, self.workers):
+            counts.add(Counts(compared=compared, computed=compared, found=len(block.left)))
+            yield block
 
     def tile(self, rows: Longs, columns: Longs, low: Longs, high: Longs, twice: NDArray[Any], twin: NDArray[Any]) -> tuple[PairBlock, int]:
         """The pairs of rows with columns from ``low`` to ``high`` that are within the limit, and the number compared.

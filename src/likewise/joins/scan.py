@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.items.lengths import to_one
 from likewise.joins.hamming_join import named
-from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, PairBlock, Stop
+from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, Longs, PairBlock, Stop
 from likewise.joins.prefix import groups
 from likewise.joins.vector_join import Prepared
 from likewise.stages.workers import ALONE, Workers
 
-Longs = NDArray[np.int64]
+#: Begin and end of rows, and of columns.
+Tile = tuple[int, int, int, int]
+T = TypeVar("T")
 
 #: Rows and columns of a block of products.
 PRODUCTS = (1024, 2048)
@@ -54,14 +56,12 @@ class Scan:
         self.workers.expect(int((high - low).sum()))
         stop = Stop(most)
 
-        def look(tile: tuple[int, int, int, int]) -> tuple[list[PairBlock], Counts]:
+        def look(tile: Tile) -> tuple[list[PairBlock], Counts]:
             return self.tile(some, low, high, *tile, stop)
 
-        tiles = cut(low, high, *PRODUCTS)
-        while not stop and (now := list(itertools.islice(tiles, BLOCKS * self.workers.tasks))):
-            for found, seen in self.workers.run(look, now):
-                counts.add(seen)
-                yield from found
+        for found, seen in in_tiles(look, low, high, PRODUCTS, stop, self.workers):
+            counts.add(seen)
+            yield from found
 
     def tile(self, items: Longs, low: Longs, high: Longs, begin: int, end: int, first: int, last: int, stop: Stop) -> tuple[list[PairBlock], Counts]:
         """The pairs of the items at places ``begin`` to ``end`` with those of their partners at places ``first`` to ``last``."""
@@ -143,7 +143,14 @@ def partners(side: NDArray[np.uint8] | None, per: NDArray[np.uint64] | None, n: 
     return order, low, np.maximum(low, high)
 
 
-def cut(low: Longs, high: Longs, height: int, width: int) -> Iterator[tuple[int, int, int, int]]:
+def in_tiles(look: Callable[[Tile], T], low: Longs, high: Longs, shape: tuple[int, int], stop: Stop, workers: Workers) -> Iterator[T]:
+    """Yield ``look(tile)`` for the tiles of this shape that cover all windows, in order, until ``stop`` is true."""
+    tiles = cut(low, high, *shape)
+    while not stop and (now := list(itertools.islice(tiles, BLOCKS * workers.tasks))):
+        yield from workers.run(look, now)
+
+
+def cut(low: Longs, high: Longs, height: int, width: int) -> Iterator[Tile]:
     """Yield (begin row, end row, begin column, end column) of tiles that cover all windows."""
     for begin in range(0, len(low), height):
         end = min(begin + height, len(low))

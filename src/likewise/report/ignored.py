@@ -56,29 +56,31 @@ def passages(collection: Collection, run: Run) -> list[dict[str, Any]]:
     (words, number, named, first), items = run.common
     near = first[collection.column("start")[first] < NEAR_THE_BEGINNING]
     texts = read_again(collection, np.unique(near).tolist(), run.job.want) if len(near) else {}
-    known, found, shown = {int(word) for word in words}, [], set()
+    found, shown = [], set()
     for word, row in zip(named.tolist(), first.tolist(), strict=True):
         if word not in shown:
-            text, of = passage(word, texts.get(row, ""), known, run.job)
+            text, of = passage(word, texts.get(row, ""), words, run.job)
             shown |= of
             has = int(number[np.searchsorted(words, np.uint64(word))])
             found.append({"text": text, "items": has, "share": has / items})
     return found[:PASSAGES]
 
 
-def passage(word: int, text: str, known: set[int], job: Job) -> tuple[str | None, set[int]]:
+def passage(word: int, text: str, common: np.ndarray, job: Job) -> tuple[str | None, set[int]]:
     """The consecutive common shingles of a text around one of them: their text, or None if it is not found, and the shingles.
 
-    word: the shingle. known: all common ones. Elements of a set have no neighbors.
+    word: the shingle. common: all common ones, uint64[m], ascending. Elements of a set have no neighbors.
     """
     names, words, overlap = pieces(text, job) if text and len(text) <= LONGEST else ([], [], 0)
     if word not in words:
         return None, {word}
     low = high = words.index(word)
     if overlap:
-        while low and words[low - 1] in known:
+        place = np.searchsorted(common, np.array(words, np.uint64))
+        known = common[np.minimum(place, len(common) - 1)] == words
+        while low and known[low - 1]:
             low -= 1
-        while high + 1 < len(words) and words[high + 1] in known:
+        while high + 1 < len(words) and known[high + 1]:
             high += 1
     part = [*names[low], *chain.from_iterable(name[overlap:] for name in names[low + 1 : high + 1])]
     whole = joined(part, job.method) if isinstance(job.method, Text) else "".join(map(str, part))
