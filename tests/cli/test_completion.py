@@ -45,7 +45,7 @@ def plain(*values: str) -> list[str]:
         ("likewise dedup --help", plain("--help", "--help-all")),
         ("likewise pairs --ag", plain("--against")),
         ("likewise dedup --by wo", plain("words:5")),
-        ("likewise dedup --by edi", plain("edit")),
+        ("likewise dedup --by edi", plain("edit", "edit/ratio")),
         ("likewise dedup --by=ch", plain("chars:9")),
         ("likewise dedup x --preset fi", plain("fineweb")),
         ("likewise dedup --keep l", plain("last", "longest")),

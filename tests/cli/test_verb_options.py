@@ -12,7 +12,7 @@ import pytest
 
 import likewise as lw
 from likewise.choices import TAKES
-from likewise.cli.flags import defaults
+from likewise.cli.flags import FLAGS, defaults
 from likewise.options import SWITCHES, Options, checked
 from likewise.runs.extraction import extract
 
@@ -22,7 +22,7 @@ TALK = {"json", "exit_code", "quiet", "verbose", "color", "progress", "config", 
 WRITING = {
     "pairs": {"out", "overwrite", "csv_formulas"},
     "neighbors": {"out", "overwrite", "csv_formulas"},
-    "plan": {"svg", "overwrite", "layouts"},
+    "plan": {"svg", "overwrite"},
     "features": {"out", "overwrite"},
 }
 #: The functions in Python.
@@ -48,7 +48,8 @@ def test_help_names_every_option(verb):
 
 def test_help_tells_the_defaults_that_there_are():
     printed = {name: text.strip('"') for name, text in re.findall(r"(?m)^    ``(\w+)`` .* \((\S+)\)$", lw.dedup.__doc__)}
-    there = {name: str(defaults()[name]) for name in printed.keys() - {"field"} if not isinstance(defaults().get(name), bool | None)}
+    known = {name: FLAGS[name].default or str(defaults()[name]) for name in printed.keys() - {"field"}}
+    there = {name: default for name, default in known.items() if default != "None"}
     assert {"by", "keep", "recall", "seed", "verify"} <= there.keys()
     assert {name: printed[name] for name in there} == there
 
@@ -127,7 +128,7 @@ def test_an_option_that_there_is_not_is_refused_with_what_was_meant(verb):
         ("neighbors", {"top_k": 3}, "^unknown option 'top_k'; use k=$"),
         ("pairs", {"num_perm": 128}, "^unknown option 'num_perm'; use slots=$"),
         ("pairs", {"progres": None}, "unknown option 'progres'; did you mean progress="),
-        ("plan", {"layouts": "2x25"}, "unknown option 'layouts'; did you mean slots="),
+        ("plan", {"layout": "2x25"}, "unknown option 'layout'; did you mean layouts="),
         ("dedup", {"progress": "bar"}, "^progress='bar': give True, False, None, or an instance of likewise.Progress or of a subclass$"),
         ("dedup", {"prefer": "x*"}, r"^prefer='x\*': no input file matches; the data come from Python$"),
         (

@@ -312,10 +312,10 @@ def test_arrays_that_cannot_be_compared_are_named(tmp_path):
         ({"by": "l2", "threshold": 0.8}, r"l2 is a distance: use within=D \(maximum distance\) instead of threshold=0\.8$"),
         ({"by": "cosine", "within": 0.2}, r"^within=0\.2: cosine is a similarity; use threshold=S, or by='angle' with within=DEGREES$"),
         ({"by": "cosine", "threshold": 1.5}, "above 0 and up to 1"),
-        ({"by": "cosine", "normalize": "lower"}, "only texts are normalized"),
+        ({"by": "cosine", "normalize": "lower"}, "only texts and strings are normalized"),
         (
             {"by": "edit", "threshold": 0.9},
-            r"\(maximum number of edits\) instead of threshold=0\.9; for relative similarity of strings compare shingles: by='chars:2'$",
+            r"\(maximum number of edits\) instead of threshold=0\.9; for a similarity use by='edit/ratio' with threshold=S$",
         ),
         ({"by": "linf", "within": 1, "recall": 0.9}, r"^recall=0\.9: by='linf' compares all vectors, and finds every pair; leave out this option"),
         ({"by": "l3", "within": 1, "bands": 4, "rows": 2}, r"^bands=4 and rows=2: by='l3' compares all vectors.*; leave out these options, and"),

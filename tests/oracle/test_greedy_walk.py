@@ -16,6 +16,7 @@ from likewise.items.sparse import sparse
 from likewise.joins import greedy
 from likewise.joins.greedy import removals
 from likewise.joins.hamming_join import code_join
+from likewise.joins.norm_scan import NormScan
 from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, Join, PairBlock
 from likewise.joins.scan import Scan
 from likewise.joins.set_join import SetJoin
@@ -67,7 +68,8 @@ def test_the_walk_over_vectors(by, exact, small_steps):
     """Removal decides over the pairs that the join finds, whatever the parts; a scan finds all pairs."""
     vectors = near(1, 300)
     prepared = prepare(vectors, by, LIMITS[by])
-    join = Scan(prepared) if exact else vector_join(prepared, choose_layout(prepared, 0.9, walk=True))
+    scan = NormScan.of(vectors, 1.0, LIMITS[by]) if by == "l1" else Scan(prepared)
+    join = scan if exact else vector_join(prepared, choose_layout(prepared, 0.9, walk=True))
     similar = listed(join.pairs())
     every = all_pairs(vectors, by, LIMITS[by])
     assert similar == every if exact else len(similar) > 30 and similar.items() <= every.items()

@@ -140,7 +140,7 @@ def test_measures_by_other_names_are_hinted_at(by, meant):
         methods.parse(by)
 
 
-@pytest.mark.parametrize("steps", [5, ["nfc"], b"nfc"])
-def test_steps_that_are_no_str_are_refused(steps):
-    with pytest.raises(UsageError, match="in one str"):
+@pytest.mark.parametrize("steps", [5, [5], {"nfc"}, b"nfc"])
+def test_steps_that_are_no_strings_are_refused(steps):
+    with pytest.raises(UsageError, match="give the steps in one string, such as 'nfc,lower', a list of such strings"):
         methods.steps(steps)

@@ -341,7 +341,7 @@ def test_a_sample_is_taken_once_for_all_layouts(tmp_path, monkeypatch):
     taken = []
     from likewise.runs.pilot import sampled
 
-    monkeypatch.setattr("likewise.runs.pilot.sampled", lambda *given: taken.append(given) or sampled(*given))
+    monkeypatch.setattr("likewise.runs.pilot.sampled", lambda *given, **more: taken.append(given) or sampled(*given, **more))
     for path in saved("elements", tmp_path):
         result = CliRunner().invoke(main, ["plan", str(path), "--by", "elements", "--threshold", "0.5", "--layouts", "4x3,8x4,16x2", "--json"])
         assert result.exit_code == 0, result.stderr
