@@ -122,6 +122,43 @@ def checked(
     **rest: Any,
 ) -> Options:
     check_choices({"sketch": sketch, "tune": tune, **rest})
+    rest = checked_types(rest)
+    method = method_of(by, normalize, one_way)
+    if method.bandless:
+        refuse_layout(method, recall, sketch, tune, bands=bands, rows=rows, slots=slots)
+    recall = 0.99 if recall is None else recall
+    if method.bandless and recall != 1:  # the recall of a join
+        check(recall, sketch, tune)
+    if method.containment or method.base.bandless:
+        rest["exact"] = True
+    if method.containment and rest.get("star"):
+        raise UsageError(f"{option('star')}: containment is not symmetric, so clusters have no leader; leave out {option('star')}")
+    if "groups" in rest and not method.kind.grouped:
+        raise UsageError(
+            f"{option('groups')}: only sets have groups, with {option('by', 'elements')}; {option('by', str(method))} compares {method.kind.name}"
+        )
+    check_ignored(rest, method)
+    rest["field"], rest["fields"] = named_fields(rest.get("field"), method.kind.field)
+    asked: dict[str, Any] = {"threshold": threshold, "recall": recall, "within": within, "bands": bands, "rows": rows, "slots": slots}
+    asked |= {"sketch": sketch, "tune": tune}
+    rest.setdefault("on_error", method.kind.on_error)
+    bound = limit_of(method, threshold, within) if limited or threshold is not None or within is not None else None
+    ready = bound is not None and not method.kind.needs_data and not method.bandless
+    return Options(
+        method=method,
+        bound=bound,
+        plan=planned(method, asked, wanted=limited and rest.get("exact") is not True) if ready else None,
+        limited=limited,
+        asked=asked,
+        seed=parse_seed(seed),
+        memory=memory_of(memory),
+        max_record=MOST_BYTES if max_record is None else parse_size(max_record, "max_record"),
+        **rest,
+    )
+
+
+def checked_types(rest: dict[str, Any]) -> dict[str, Any]:
+    """The options whose values need nothing but the right type and range, converted. Raises UsageError."""
     rest = {name: integer(value) for name, value in rest.items() if value is not None}
     for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
         number = rest.get(name, least)
@@ -146,45 +183,20 @@ def checked(
     check_keep(rest.get("keep", "first"))
     if isinstance(rest.get("groups"), str):
         rest["groups"] = Path(rest["groups"])
-    method = method_of(by, normalize, one_way)
-    name = method.kind.name
-    scanned = method.base.bandless
-    if method.bandless:
-        layout: dict[str, Any] = {"bands": bands, "rows": rows, "slots": slots}
-        if scanned:
-            layout |= {"recall": recall, "sketch": None if sketch == "oph" else sketch, "tune": None if tune == "recall" else tune}
-        if given := [option(one, value) for one, value in layout.items() if value is not None]:
-            exactly = "without bands" if method.compared.recall == NOT_GUARANTEED else "exactly, without bands"
-            how = f"compares all {name}, and finds every pair" if scanned else f"joins {name} {exactly}"
-            these = "this option" if len(given) == 1 else "these options"
-            raise UsageError(f"{' and '.join(given)}: {option('by', str(method))} {how}; leave out {these}, and {option('preset')} if it is given")
-    recall = 0.99 if recall is None else recall
-    if method.bandless and recall != 1:  # the recall of a join
-        check(recall, sketch, tune)
-    if method.containment or scanned:
-        rest["exact"] = True
-    if method.containment and rest.get("star"):
-        raise UsageError(f"{option('star')}: containment is not symmetric, so clusters have no leader; leave out {option('star')}")
-    if "groups" in rest and not method.kind.grouped:
-        raise UsageError(f"{option('groups')}: only sets have groups, with {option('by', 'elements')}; {option('by', str(method))} compares {name}")
-    check_ignored(rest, method)
-    rest["field"], rest["fields"] = named_fields(rest.get("field"), method.kind.field)
-    asked: dict[str, Any] = {"threshold": threshold, "recall": recall, "within": within, "bands": bands, "rows": rows, "slots": slots}
-    asked |= {"sketch": sketch, "tune": tune}
-    rest.setdefault("on_error", method.kind.on_error)
-    bound = limit_of(method, threshold, within) if limited or threshold is not None or within is not None else None
-    ready = bound is not None and not method.kind.needs_data and not method.bandless
-    return Options(
-        method=method,
-        bound=bound,
-        plan=planned(method, asked, wanted=limited and rest.get("exact") is not True) if ready else None,
-        limited=limited,
-        asked=asked,
-        seed=parse_seed(seed),
-        memory=memory_of(memory),
-        max_record=MOST_BYTES if max_record is None else parse_size(max_record, "max_record"),
-        **rest,
-    )
+    return rest
+
+
+def refuse_layout(method: Text | Measure, recall: float | None, sketch: str, tune: str, **layout: int | None) -> None:
+    """Raises UsageError for options of bands with a measure that has none."""
+    scanned, name = method.base.bandless, method.kind.name
+    given: dict[str, Any] = {**layout}
+    if scanned:
+        given |= {"recall": recall, "sketch": None if sketch == "oph" else sketch, "tune": None if tune == "recall" else tune}
+    if refused := [option(one, value) for one, value in given.items() if value is not None]:
+        exactly = "without bands" if method.compared.recall == NOT_GUARANTEED else "exactly, without bands"
+        how = f"compares all {name}, and finds every pair" if scanned else f"joins {name} {exactly}"
+        these = "this option" if len(refused) == 1 else "these options"
+        raise UsageError(f"{' and '.join(refused)}: {option('by', str(method))} {how}; leave out {these}, and {option('preset')} if it is given")
 
 
 def check_ignored(rest: dict[str, Any], method: Text | Measure) -> None:
