@@ -17,7 +17,8 @@ import likewise as lw
 from likewise.cli.main import main
 from likewise.errors import DataError, MissingPartError, UsageError
 from likewise.io.formats import lines
-from likewise.io.media import files, images, opencv, tokens, videos
+from likewise.io.media import files, images, tokens, videos
+from likewise.items import opencv
 from likewise.items.features import features
 from likewise.progress import Progress
 from likewise.runs.extraction import extract

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +28,12 @@ from likewise.records import Want
 #: Rows and columns of the small picture, and its bytes.
 SIDE = 32
 WIDTH = SIDE * SIDE
-#: A payload: 128 bits of the image's bytes, which identify copies; width and height in pixels; and the prepared picture.
-PAYLOAD = np.dtype([("digest", "u1", 16), ("width", "<u4"), ("height", "<u4"), ("prepared", "u1", WIDTH)])
+#: The head of a payload: 128 bits of the image's bytes, which identify copies, and width and height in pixels. What measures compare follows.
+HEAD = np.dtype([("digest", "u1", 16), ("width", "<u4"), ("height", "<u4")])
+#: Makes the payload of a picture; the digest is that of the image's bytes.
+Make = Callable[[Picture, bytes], bytes]
+#: Maximum bytes of an image in Python.
+MOST = 64 << 20
 #: Columns of images are structs: with payloads, or as other libraries have them, with the bytes of encoded images.
 PREPARED, BYTES = "prepared", "bytes"
 
@@ -42,33 +47,38 @@ def prepared(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return small_gray(pixels, SIDE).ravel()
 
 
+def head(picture: Picture, digest: bytes) -> bytes:
+    """The head of the payload of a picture."""
+    return np.array((np.frombuffer(digest, np.uint8), picture.width, picture.height), HEAD).tobytes()
+
+
 def payload(picture: Picture, digest: bytes) -> bytes:
-    """The payload of a picture. digest: of the image's bytes."""
-    return np.array((np.frombuffer(digest, np.uint8), picture.width, picture.height, prepared(picture.pixels)), PAYLOAD).tobytes()
+    """The payload for `image`: the head and the prepared picture."""
+    return head(picture, digest) + prepared(picture.pixels).tobytes()
 
 
-def of_bytes(data: bytes, most: int = 64 << 20) -> bytes:
-    """The payload of an encoded image. Raises DataError with the reason, without the image's name."""
-    return payload(pictures.decoded(data, most), xxhash.xxh3_128_digest(data))
+def of_bytes(data: bytes, most: int, make: Make) -> bytes:
+    """The payload of an encoded image. most: as of `pictures.decoded`. Raises DataError with the reason, without the image's name."""
+    return make(pictures.decoded(data, most), xxhash.xxh3_128_digest(data))
 
 
-def of_value(value: Any) -> bytes | None:
+def of_value(value: Any, make: Make) -> bytes | None:
     """The payload of an image in Python: a path, encoded bytes, an array, or an image of Pillow. None for None. Raises DataError and TypeError."""
     if value is None or isinstance(value, Prepared):
         return value
     if isinstance(value, bytes | bytearray | memoryview):
-        return of_bytes(bytes(value))
+        return of_bytes(bytes(value), MOST, make)
     if isinstance(value, str | os.PathLike):
         try:
-            return of_bytes(Path(value).read_bytes())
+            return of_bytes(Path(value).read_bytes(), MOST, make)
         except OSError as error:
             raise DataError(f"{os.fspath(value)}: cannot be read: {error.strerror}") from error
     if hasattr(value, "getexif"):
         value.load()
-        return payload(pictures.of_image(value), _digest(np.asarray(value), pictures.look(value)))
+        return make(pictures.of_image(value), _digest(np.asarray(value), pictures.look(value)))
     if hasattr(value, "__array__"):
         array = np.asarray(value)
-        return payload(pictures.of_array(array), _digest(array))
+        return make(pictures.of_array(array), _digest(array))
     raise TypeError(f"a value of type {type(value).__name__} is not an image")
 
 
@@ -83,7 +93,23 @@ def images(batch: Any) -> NDArray[np.uint8]:
     Raises UsageError with the row, counted from 0, for one that cannot be decoded.
     """
     rows = read(batch, READER)
-    return read_only(np.ascontiguousarray(rows.used.view(PAYLOAD)["prepared"]))
+    return read_only(parted(rows.used, rows.sizes).words.view(np.uint8).reshape(-1, WIDTH))
+
+
+class Parted(NamedTuple):
+    """Payloads of n images, some of which may be empty."""
+
+    head: NDArray[Any]  # HEAD, of those that are not empty
+    words: NDArray[np.uint64]  # what follows the heads
+    size: NDArray[np.int64]  # [n]: the words of each
+
+
+def parted(data: NDArray[np.uint8], sizes: NDArray[np.int64]) -> Parted:
+    """Payloads end to end, of ``sizes`` bytes, as heads and words."""
+    words, taken = data.view(np.uint64), HEAD.itemsize // 8
+    begins = ((np.cumsum(sizes) - sizes)[sizes > 0]) // 8
+    heads = begins[:, None] + np.arange(taken)
+    return Parted(words[heads].view(HEAD)[:, 0], np.delete(words, heads), sizes // 8 - taken * (sizes > 0))
 
 
 def alone(given: Any) -> bool:
@@ -93,42 +119,42 @@ def alone(given: Any) -> bool:
     return isinstance(given, np.ndarray) and (given.ndim == 2 or (given.ndim == 3 and given.shape[2] in (1, 3, 4)))
 
 
-def from_python(rows: list[Any]) -> pa.Array:
+def from_python(rows: list[Any], make: Make) -> pa.Array:
     """A column of payloads; of encoded bytes if all images are such."""
     if all(isinstance(row, bytes | None) and not isinstance(row, Prepared) for row in rows):
         return pa.array(rows, pa.large_binary())
     found = []
     for number, row in enumerate(rows):
         try:
-            found.append(of_value(row))
+            found.append(of_value(row, make))
         except (DataError, TypeError) as error:
             raise UsageError(f"row {number}: {getattr(error, 'marked', error)}") from error
     return pa.StructArray.from_arrays([binary.from_list(found)], [PREPARED], mask=pa.array([one is None for one in found], pa.bool_()))
 
 
-def from_array(array: NDArray[Any]) -> pa.Array:
+def from_array(array: NDArray[Any], make: Make) -> pa.Array:
     """A column of payloads from an array of images, one for each row."""
-    return from_python([*array])
+    return from_python([*array], make)
 
 
-def from_arrow(values: pa.Array, want: Want) -> Rows | None:
+def from_arrow(values: pa.Array, want: Want, make: Make) -> Rows | None:
     """Images from payloads, from encoded bytes, or from structs with these; None for other types."""
     names = values.type.names if pa.types.is_struct(values.type) else []
     if BYTES in names:
-        return from_arrow(plain(pc.struct_field(values, BYTES)), want)
+        return from_arrow(plain(pc.struct_field(values, BYTES)), want, make)
     if PREPARED in names:
         return _rows(pc.struct_field(values, PREPARED).to_pylist(), {})
     if not pa.types.is_large_binary(values.type):
         return None
     faults: dict[int, Fault] = {}
-    return _rows([*_decoded(values, want.most, faults)], faults)
+    return _rows([*_decoded(values, want.most, make, faults)], faults)
 
 
-def _decoded(values: pa.Array, most: int, faults: dict[int, Fault]) -> Iterator[bytes | None]:
+def _decoded(values: pa.Array, most: int, make: Make, faults: dict[int, Fault]) -> Iterator[bytes | None]:
     """Yield the payloads of encoded images; an image that cannot be decoded has none, and a fault."""
     for row, value in enumerate(values):
         try:
-            yield None if not value.is_valid else of_bytes(value.as_py(), most)
+            yield None if not value.is_valid else of_bytes(value.as_py(), most, make)
         except DataError as error:
             faults[row] = Fault(error.marked)
             yield b""
@@ -145,17 +171,22 @@ def none(values: Texts | pa.Array, want: Want | None = None) -> Rows:
     return nothing(len(values), np.uint8)
 
 
-READER = Reader(
-    "image",
-    "image",
-    "images: a list of paths, of encoded bytes, of arrays [height, width, 3] or of images of Pillow",
-    from_python,
-    from_arrow,
-    none,
-    dimensions="34",
-    numbers="uifb",
-    single=(str, bytes),
-    from_strings=none,
-    from_array=from_array,
-    joins=False,
-)
+def reader(kind: str, make: Make) -> Reader:
+    """The reader of a kind of images. kind: its payload."""
+    return Reader(
+        kind,
+        "image",
+        "images: a list of paths, of encoded bytes, of arrays [height, width, 3] or of images of Pillow",
+        partial(from_python, make=make),
+        partial(from_arrow, make=make),
+        none,
+        dimensions="34",
+        numbers="uifb",
+        single=(str, bytes),
+        from_strings=none,
+        from_array=partial(from_array, make=make),
+        joins=False,
+    )
+
+
+READER = reader("image", payload)

@@ -18,7 +18,7 @@ from importlib import import_module
 from likewise.kinds.kind import Kind, MeasureFacts
 
 #: The registry, in the order in which messages and pages name the kinds.
-MODULES = ("texts", "tokens", "sets", "weighted", "vectors", "sparse", "codes", "strings", "features", "images")
+MODULES = ("texts", "tokens", "sets", "weighted", "vectors", "sparse", "codes", "strings", "features", "images", "regions")
 #: Kinds added by `registered`.
 _OTHERS: list[Kind] = []
 

@@ -36,6 +36,7 @@ class Images(Stored):
 
     name, noun, item = "images", "image", "an image"
     reader = "likewise.items.images:READER"
+    made_of = "likewise.items.images:payload"
     needed = "images: files, or their bytes"
     field = payload = holds = "image"
     same = "The two images have the same size:"
@@ -56,9 +57,9 @@ class Images(Stored):
     def readable(self, raw: bytes, want: Want) -> str:
         import numpy as np
 
-        from likewise.items.images import PAYLOAD
+        from likewise.items.images import HEAD
 
-        [one] = np.frombuffer(raw, PAYLOAD)
+        [one] = np.frombuffer(raw, HEAD, count=1)
         return f"{one['width']:,} x {one['height']:,} pixels"
 
     def item_of(self, raw: bytes, want: Want, width: int) -> Any:
@@ -77,21 +78,21 @@ class Images(Stored):
         return images.images
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
-        """The prepared pictures. The number of pixels stands for the tokens, and bits of the files identify copies."""
+        """What is compared of each image. The number of pixels stands for the tokens, and bits of the files identify copies."""
         import numpy as np
 
-        from likewise.items.images import PAYLOAD, WIDTH
+        from likewise.items.images import parted
         from likewise.stages.sketch import keys_of, sketched
 
-        there = np.diff(given.offsets) > 0
-        items = np.ascontiguousarray(given.data[int(given.offsets[0]) : int(given.offsets[-1])]).view(PAYLOAD)
-        pixels = np.zeros(len(there), np.uint64)
-        pixels[there] = items["width"].astype(np.uint64) * items["height"]
-        size = there * (WIDTH // 8)
-        found = sketched(np.minimum(pixels, 2**32 - 1), _words(items["prepared"]), size, keys_of(job, size))
-        return found._replace(given=(_words(items["digest"]), there * 2))
+        sizes = np.diff(given.offsets)
+        head, words, size = parted(np.ascontiguousarray(given.data[int(given.offsets[0]) : int(given.offsets[-1])]), sizes)
+        pixels = np.zeros(len(sizes), np.uint64)
+        pixels[sizes > 0] = head["width"].astype(np.uint64) * head["height"]
+        digests = np.ascontiguousarray(head["digest"]).reshape(-1).view(np.uint64)
+        found = sketched(np.minimum(pixels, 2**32 - 1), words, size, keys_of(job, size))
+        return found._replace(given=(digests, 2 * (sizes > 0)))
 
-    def batch(self, words: Words, job: Job) -> np.ndarray:
+    def batch(self, words: Words, job: Job) -> Any:
         """Prepared pictures, uint8[n, WIDTH]."""
         import numpy as np
 
@@ -118,13 +119,6 @@ class Images(Stored):
         right = left if same else self.batch(queries, job)
         limit = None if job.options.bound is None else float(job.threshold)
         return image_neighbors(left, right, k, exact=job.exact, limit=limit, same=same, workers=workers)
-
-
-def _words(parts: np.ndarray) -> np.ndarray:
-    """Rows of bytes as words, row after row: uint64[m]."""
-    import numpy as np
-
-    return np.ascontiguousarray(parts).reshape(-1).view(np.uint64)
 
 
 KIND = Images()

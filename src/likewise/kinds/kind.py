@@ -68,6 +68,7 @@ class MeasureFacts:
     paired: bool = False  # parts of two items are matched one to one, which takes cubic time in their number
     parts: str = ""  # the parts of an item that a plan counts
     distance: bool = False  # small values are similar
+    threshold: str = "0.8"  # the default of ``threshold``
     real: bool = False  # similarities are real numbers, not ratios of counts
     directed: bool = False  # only the direction of a vector counts, so zero vectors cannot be compared
     power: float = 0.0  # the r of L_r, if it has one
@@ -109,7 +110,8 @@ class Kind:
     shortest: str = "the shortest"
     hashed: bool = False  # payloads hold hashes of members, which are not displayed
     cut: MeasureFacts | None = None  # the measure of the sets of shingles that items are cut into; None: items are not cut
-    files: str = ""  # the format (io.formats.FORMATS) whose files are its items and those of no other kind; its first measure is the default for them
+    files: str = ""  # the format (io.formats.FORMATS) whose files are its items; the first measure of the first such kind is their default
+    made_of: str = ""  # for kinds of images: "module:function" that makes a payload of a decoded picture
     tables: tuple[str, ...] = ()  # for kinds of ``files``: the formats of tables that can hold its items
     on_error: str = "fail"  # the default of ``on_error``
     normalized: bool = False  # without being cut, items are normalized if the user gives steps

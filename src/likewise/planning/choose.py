@@ -211,7 +211,7 @@ def limit_of(method: Text | Measure, threshold: object, within: object) -> Fract
         return parse_within(within)
     real = method.facts.real
     if within is None:
-        return parse_threshold("0.8" if threshold is None else threshold, real=real)
+        return parse_threshold(method.facts.threshold if threshold is None else threshold, real=real)
     if method.containment:
         instead = f"use {option('threshold', placeholder='S')}, the minimum share of an item that another contains"
         raise UsageError(f"{option('within', within)}: containment is a similarity; {instead}")

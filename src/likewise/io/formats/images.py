@@ -14,6 +14,7 @@ from likewise.io.ranges import WHOLE, Range
 from likewise.items import binary
 from likewise.items.images import of_bytes
 from likewise.kinds import of_payload
+from likewise.kinds.kind import loaded
 from likewise.records import REJECTED, TEXT, Chunk, Records, Rejected, Want
 
 __all__ = ["chunks", "few", "holds", "known", "parse", "plan", "schema", "write"]
@@ -46,10 +47,10 @@ def known(chunk: Chunk) -> Sequence[str]:
 def parse(chunk: Chunk, want: Want, where: str) -> Records:
     """Return the files of a chunk as rows, decoded. The id of a file is its name."""
     names, raw = chunk.data.columns
-    failures, payloads = dict(chunk.state), []
+    failures, payloads, make = dict(chunk.state), [], loaded(of_payload(want.kind).made_of)
     for row, data in enumerate(raw):
         try:
-            payloads.append(b"" if row in failures else of_bytes(data.as_py(), want.most))
+            payloads.append(b"" if row in failures else of_bytes(data.as_py(), want.most, make))
         except DataError as error:
             failures[row] = error.marked
             payloads.append(b"")

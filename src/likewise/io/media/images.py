@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from likewise.errors import DataError
 from likewise.io.formats import FORMATS
-from likewise.io.media.opencv import library
 from likewise.items import pictures
+from likewise.items.opencv import library
 from likewise.items.perceptual import HASHES, small_gray
+from likewise.items.regions import rooted
 
 SUFFIXES = frozenset(f".{extension}" for extension in FORMATS["images"][0])
 DIMENSION = 128
@@ -71,9 +72,3 @@ def strongest(keys: Any, most: int) -> NDArray[np.int64]:
     """
     facts = [(-key.response, key.pt, key.size, key.angle, place) for place, key in enumerate(keys)]
     return np.array([fact[-1] for fact in sorted(facts)[:most]])
-
-
-def rooted(descriptors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the square roots of descriptors divided by their sums, so that their L2 distance is the Hellinger distance."""
-    sums = descriptors.sum(axis=1, keepdims=True)
-    return np.sqrt(np.divide(descriptors, sums, out=np.zeros_like(descriptors), where=sums > 0))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from likewise.errors import DataError
 from likewise.io.address import Address
 from likewise.io.media.images import hashed
-from likewise.io.media.opencv import library
+from likewise.items.opencv import library
 
 SUFFIXES = frozenset(".mp4 .m4v .mkv .webm .avi .mov .mpg .mpeg .ts .flv .wmv .ogv".split())  # noqa: SIM905
 #: Levels of each of blue, green and red.
