@@ -230,4 +230,30 @@ CHANGES = MILD | STRONG
 
 def changed(image: Image, name: str, number: int) -> Image:
     """The copy of an image with a change. number: that of the image, which with the name decides what is drawn at random."""
-    return CHANGES[name](image, np.random.default_rng([number, *name.encode()]))
+    return changed_by(CHANGES, image, name, number)
+
+
+def changed_by(changes: dict[str, Change], image: Image, name: str, number: int) -> Image:
+    """As `changed`, by any changes."""
+    return changes[name](image, np.random.default_rng([number, *name.encode()]))
+
+
+def collage(image: Image, other: Image) -> Image:
+    """The image beside another, both as high as the lower one."""
+    height = min(len(image), len(other))
+    return np.hstack(
+        [cv2.resize(one, (max(1, round(one.shape[1] * height / len(one))), height), interpolation=cv2.INTER_AREA) for one in (image, other)]
+    )
+
+
+#: Changes after which an image and its copy share a part, or all but seen in another way.
+PARTS: dict[str, Change] = {
+    **{f"crop {share}%": lambda image, draw, share=share: window(image, share / 100, draw) for share in (10, 20, 30, 40, 50, 60)},
+    "text": STRONG["text"],
+    "border 5%": STRONG["border 5%"],
+    "border 20%": lambda image, draw: border(image, 0.2),
+    **{f"rotated by {degrees}°": lambda image, draw, degrees=degrees: rotated(image, degrees) for degrees in (5, 15, 30, 45)},
+    "rotated by 90°": STRONG["rotated by 90°"],
+    "mirrored": STRONG["mirrored"],
+    "crop 30%, scale 0.7, JPEG 50": lambda image, draw: jpeg(scaled(window(image, 0.3, draw), 0.7), 50),
+}

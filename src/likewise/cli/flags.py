@@ -166,7 +166,7 @@ FLAGS: dict[str, Flag] = {
         "--threshold",
         f"Minimum similarity, above 0 and up to 1, inclusive. {REPLACES}",
         "S",
-        "0.8",
+        "0.8; by image/region 0.5",
         brief="Minimum similarity, inclusive.",
     ),
     "within": Flag(

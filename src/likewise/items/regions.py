@@ -28,6 +28,8 @@ SIDE = 128
 DIMENSION = 128
 FEATURE = np.dtype([("place", "<f4", 2), ("descriptor", "u1", DIMENSION)])
 SCALE = 255
+#: The descriptor of a feature in the mirrored image: OpenCV's has 4 rows and columns of 8 directions, relative to that of the feature.
+MIRRORED = np.arange(DIMENSION).reshape(4, 4, 8)[::-1, :, -np.arange(8)].reshape(-1)
 #: What follows the head of a payload, before the features: width and height of the picture that was described, and the gray picture.
 BODY = np.dtype([("size", "<u4", 2), ("gray", "u1", (SIDE, SIDE))])
 
@@ -42,6 +44,12 @@ class Region(NamedTuple):
     gray: NDArray[np.uint8]  # [SIDE, SIDE]
     place: NDArray[np.float32]  # [m, 2]
     descriptor: NDArray[np.uint8]  # [m, 128]
+
+    def mirrored(self) -> Region:
+        """The image seen in a mirror."""
+        return Region(
+            self.size, self.gray[:, ::-1], np.array([1, 0], np.float32) + self.place * np.array([-1, 1], np.float32), self.descriptor[:, MIRRORED]
+        )
 
 
 def payload(picture: Picture, digest: bytes) -> bytes:
@@ -61,7 +69,7 @@ def described(pixels: NDArray[np.uint8]) -> tuple[NDArray[Any], NDArray[Any]]:
     keys, found = cv2.SIFT_create(nfeatures=DETECTED * MOST, contrastThreshold=CONTRAST).detectAndCompute(gray, None)
     if not keys:
         return body, np.zeros(0, FEATURE)
-    place: NDArray[np.float32] = np.array([key.pt for key in keys], np.float32) / size.astype(np.float32)
+    place = (np.array([key.pt for key in keys]) / size).astype(np.float32)
     kept = spread(place, np.array([key.response for key in keys]), np.array([key.angle for key in keys]))
     features = np.zeros(len(kept), FEATURE)
     features["place"], features["descriptor"] = place[kept], np.rint(SCALE * rooted(found[kept]))

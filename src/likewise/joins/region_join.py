@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.items.regions import DIMENSION, Batch, descriptors
+from likewise.items.regions import DIMENSION, MIRRORED, Batch, descriptors
 from likewise.items.sets import read_only
 from likewise.joins.hamming_join import Check, all_pairs_join, checker, code_join, named
 from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, Groups, Join, Longs, PairBlock, Sides, Stop
@@ -116,12 +116,12 @@ def joined(a: Batch, b: Batch) -> Batch:
 def voted(images: Batch, workers: Workers = ALONE) -> tuple[Longs, Longs]:
     """The pairs of images with at least VOTES near features, the earlier image first, in order."""
     n = len(images[1]) - 1
-    codes, owner = coded(images)
+    codes, owner, side = coded(images)
     _, inverse, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
     rare = (counts <= COMMON)[inverse.ravel()]
-    codes, owner = codes[rare], owner[rare]
+    codes, owner, side = codes[rare], owner[rare], side[rare]
     total, held, waiting = (np.zeros(0, np.int64), np.zeros(0, np.int64)), [], 0
-    for block in code_join(read_only(codes), BITS, WITHIN, workers=replace(workers, advance=ignored, expect=ignored)).pairs():
+    for block in code_join(read_only(codes), BITS, WITHIN, workers=replace(workers, advance=ignored, expect=ignored)).pairs(Among(side=side)):
         workers.advance(0)  # raises if the run is being stopped
         one, other = owner[block.left], owner[block.right]
         held.append((np.minimum(one, other) * n + np.maximum(one, other))[one != other])
@@ -140,17 +140,22 @@ def counted(total: tuple[Longs, Longs], held: list[Longs]) -> tuple[Longs, Longs
     return pair, np.bincount(place, np.concatenate([total[1], votes]), len(pair)).astype(np.int64)
 
 
-def coded(images: Batch) -> tuple[NDArray[np.uint64], Longs]:
-    """The codes of all features, uint64[m, BITS / 64], and the image of each. All sums are of integers that float32 holds exactly."""
+def coded(images: Batch) -> tuple[NDArray[np.uint64], Longs, Sides]:
+    """The codes of all features, as they are and mirrored, uint64[m, BITS / 64]; the image of each; and 3 for those as they are, 2 for mirrored ones.
+
+    All sums are of integers that float32 holds exactly.
+    """
     values, begins = images
     parts = [(values, begins[at : at + CODED_AT_ONCE + 1]) for at in range(0, max(1, len(begins) - 1), CODED_AT_ONCE)]
     random = np.random.default_rng(0).integers(0, 2, (DIMENSION, BITS)).astype(np.float32) * 2 - 1
     sums = [(found.sum(axis=0, dtype=np.int64), len(found)) for found, _ in map(descriptors, parts)]
     mean = sum(total for total, _ in sums) // max(1, sum(count for _, count in sums))
-    codes, owner = [], []
+    codes, owner, side = [], [], []
     for number, part in enumerate(parts):
         found, row = descriptors(part)
-        bits = (found.astype(np.float32) - mean.astype(np.float32)) @ random > 0
-        codes.append(np.packbits(bits, axis=1, bitorder="little").view(np.uint64))
-        owner.append(row + number * CODED_AT_ONCE)
-    return np.concatenate(codes), np.concatenate(owner)
+        for given, which in ((found, 3), (found[:, MIRRORED], 2)):
+            bits = (given.astype(np.float32) - mean.astype(np.float32)) @ random > 0
+            codes.append(np.packbits(bits, axis=1, bitorder="little").view(np.uint64))
+            owner.append(row + number * CODED_AT_ONCE)
+            side.append(np.full(len(row), which, np.uint8))
+    return np.concatenate(codes), np.concatenate(owner), np.concatenate(side)

@@ -40,10 +40,10 @@ class Regions(Images):
     measures = (REGION,)
     proposed_by = "near local features"
 
-    def check_libraries(self) -> None:
+    def check_libraries(self, job: Job) -> None:
         from likewise.items import opencv
 
-        super().check_libraries()
+        super().check_libraries(job)
         opencv.library()
 
     def converter(self, a: Any, b: Any, method: Text | Measure) -> Callable[[Any], Any]:

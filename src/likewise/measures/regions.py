@@ -1,9 +1,10 @@
 """The share of one image that is found in another: features propose how one lies in the other, and gray values confirm it block by block.
 
-1. Features are matched if each is nearest to the other and nearer than any second one by RATIO (Lowe 2004, section 7.1).
-2. RANSAC (Fischler and Bolles 1981) fits an affine map to the matches. It must be plausible: enough matches agree with it, and it neither mirrors nor
+1. One image is compared as it is and as in a mirror, and the better value counts.
+2. Features are matched if each is nearest to the other and nearer than any second one by RATIO (Lowe 2004, section 7.1).
+3. RANSAC (Fischler and Bolles 1981) fits an affine map to the matches. It must be plausible: enough matches agree with it, and it neither mirrors nor
    stretches much.
-3. The image of which more lies in the other is the frame; the other is drawn into it by the map. Both are cut into BLOCKS × BLOCKS blocks. The
+4. The image of which more lies in the other is the frame; the other is drawn into it by the map. Both are cut into BLOCKS × BLOCKS blocks. The
    similarity is the share of the blocks with texture in which the gray values correlate.
 
 So the value is near 1 if one image is a crop of the other, or is shown inside it, and about the share of the smaller one that both have in common.
@@ -31,6 +32,8 @@ WITHIN, SAMPLES, CONFIDENCE = 4.0, 1000, 0.999
 AGREE, SCALE, STRETCH = 5, 10.0, 2.0
 #: Blocks of a row, and gray values of a row of a block; the least variance of a block with texture; the least correlation of equal blocks.
 BLOCKS, EACH, TEXTURE, CORRELATION = 8, 6, 4.0, 0.7
+#: The least share of a block that the other image covers.
+INSIDE = 0.75
 
 
 def similarity(a: Batch, b: Batch) -> Floats:
@@ -54,6 +57,11 @@ def similar(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> float:
     if first == second:
         return 1.0
     a, b = parsed(first), parsed(second)
+    return max(upright(a, b), upright(a, b.mirrored()))
+
+
+def upright(a: Region, b: Region) -> float:
+    """The similarity of two images of which none is seen in a mirror."""
     matched = matches(a.descriptor, b.descriptor)
     found = None if len(matched[0]) < AGREE else affine(a.place[matched[0]] * a.size, b.place[matched[1]] * b.size)
     return 0.0 if found is None else confirmed(a, b, found)
@@ -96,8 +104,9 @@ def confirmed(a: Region, b: Region, found: Floats) -> float:
     center = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])  # OpenCV counts from the center of the first pixel
     place = np.linalg.inv(center) @ (onto if frame is a else np.linalg.inv(onto)) @ center
     draw = partial(cv2.warpAffine, M=place[:2], dsize=(SIDE, SIDE), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
-    inside = in_blocks(draw(np.full((SIDE, SIDE), 255, np.uint8))).min(axis=1) > 250
-    x, y = (part - part.mean(axis=1, keepdims=True) for part in (in_blocks(frame.gray), in_blocks(draw(other.gray))))
+    inside = in_blocks(draw(np.full((SIDE, SIDE), 255, np.uint8))).mean(axis=1) >= 255 * INSIDE
+    seen = draw(np.ascontiguousarray(other.gray), borderMode=cv2.BORDER_REPLICATE)
+    x, y = (part - part.mean(axis=1, keepdims=True) for part in (in_blocks(frame.gray), in_blocks(seen)))
     of_x, of_y = (x * x).mean(axis=1), (y * y).mean(axis=1)
     textured = np.maximum(of_x, np.where(inside, of_y, 0)) > TEXTURE
     equal = (x * y).mean(axis=1) >= CORRELATION * np.sqrt(np.maximum(of_x * of_y, 1))

@@ -79,7 +79,7 @@ def dedup(
     option               meaning (default)
     ===================  ====================================================================================================================
     ``by``               shingles (words:5, chars:9, ...), or a measure: elements, cosine, hamming, ...; image if all files are images (words:5)
-    ``threshold``        minimum similarity, above 0 and up to 1; a string such as "4/5" is exact (0.8)
+    ``threshold``        minimum similarity, above 0 and up to 1; a string such as "4/5" is exact (0.8; by image/region 0.5)
     ``within``           maximum distance, in place of ``threshold``; for texts and sets it is 1 - similarity
     ``recall``           minimum probability that a pair at the threshold is found, above 0 and below 1 (0.99)
     ``exact``            True: find all pairs, by an exact join of sets or strings, or a scan of other items (for sets: if it is faster)

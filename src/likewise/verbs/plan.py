@@ -50,7 +50,7 @@ def plan(
     option               meaning (default)
     ===================  ====================================================================================================================
     ``by``               shingles of texts (words:5, ...), or a measure: elements, weighted, cosine, angle, l1, l2, hamming, features (words:5)
-    ``threshold``        minimum similarity, above 0 and up to 1; a string such as "4/5" is exact (0.8)
+    ``threshold``        minimum similarity, above 0 and up to 1; a string such as "4/5" is exact (0.8; by image/region 0.5)
     ``within``           maximum distance, in place of ``threshold``; for texts and sets it is 1 - similarity
     ``recall``           minimum probability that a pair at the threshold is found, above 0 and below 1 (0.99)
     ``normalize``        steps before texts are cut into tokens: "nfc,lower", ["masks", "re:id=[0-9]+"], or "none" (depends on the unit)

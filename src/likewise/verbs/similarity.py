@@ -70,6 +70,7 @@ def similarity(
     .. /assignment       the same                                                    similarity: cosines of features matched one to one
     image                a path, bytes of an image file, an image of Pillow,         similarity of aligned small pictures
                          or an array of height x width, x 3 for colors
+    .. /region           the same                                                    similarity: share of one image found in the other
     ===================  ==========================================================  ==============================================
 
     A list of elements is a set, so [1, 0, 1, 1] is the set {0, 1}: write a binary vector as the numbers of its columns that are 1.
