@@ -22,6 +22,7 @@ from likewise.io import ranged
 from likewise.io.address import place, without_secrets
 from likewise.io.ranged import MOST_AHEAD, Ranged
 from likewise.io.stores import http
+from likewise.report.originals import Originals
 
 #: 40 texts, of which each odd one is a copy of the one before.
 TEXTS = [f"document {number // 2} about the subject {number // 2} in a few words" for number in range(40)]
@@ -244,3 +245,12 @@ def test_two_addresses_that_differ_in_their_query_are_two_inputs(server: Server)
     result = lw.dedup([place(f"{server.url}/a.jsonl?part={part}") for part in (1, 2)])
     assert result.report["counts"]["read"] == 80
     assert set(result.removed.to_arrow()["source"].to_pylist()) == {"a.jsonl", "a-2.jsonl"}
+
+
+def test_a_report_knows_a_file_of_the_same_size_by_its_etag(server: Server, tmp_path: Path) -> None:
+    server.files["/a.jsonl"] = LINES
+    lw.dedup(f"{server.url}/a.jsonl", out=tmp_path / "clean")
+    originals = Originals(tmp_path / "clean")
+    assert originals.changed() == []
+    server.files["/a.jsonl"] = LINES.swapcase()
+    assert Originals(tmp_path / "clean").changed() == ["a.jsonl"]

@@ -66,6 +66,10 @@ def now(path: Place) -> Any:
     return path.now() if isinstance(path, Address) else path.stat()
 
 
+#: The names in a `stamp`.
+STAMP = ("size", "mtime_ns", "etag")
+
+
 def stamp(found: Any) -> dict[str, int | str]:
     """Return what must stay the same of a file during a run and until it is resumed."""
     mark = getattr(found, "mark", "")
