@@ -289,9 +289,9 @@ def checked(expression: str) -> str:
     except (pa.ArrowInvalid, UnicodeError) as error:
         fault = str(error).removeprefix("Invalid regular expression: ")
         syntax = "the syntax is that of RE2, whose time is proportional to the text: without look-around and references to groups"
-        raise UsageError(f"{given}: this is no regular expression: {fault}; {syntax}") from None
+        raise UsageError(f"{given}: this is not a regular expression: {fault}; {syntax}") from None
     if empty:
-        raise UsageError(f"{given}: this expression matches the empty text, so also between any two characters; write one that needs a character")
+        raise UsageError(f"{given}: this expression matches the empty text, and so at every position; write one that matches at least one character")
     return expression
 
 

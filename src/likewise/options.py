@@ -132,7 +132,7 @@ def checked(
     if method.containment or method.base.bandless:
         rest["exact"] = True
     if method.containment and rest.get("star"):
-        raise UsageError(f"{option('star')}: containment is not symmetric, so clusters have no leader; leave out {option('star')}")
+        raise UsageError(f"{option('star')}: containment is not symmetric, so clusters have no representative; leave out {option('star')}")
     if "groups" in rest and not method.kind.grouped:
         raise UsageError(
             f"{option('groups')}: only sets have groups, with {option('by', 'elements')}; {option('by', str(method))} compares {method.kind.name}"

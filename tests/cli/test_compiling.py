@@ -181,7 +181,7 @@ def test_without_progress_a_run_compiles_in_silence(monkeypatch: pytest.MonkeyPa
 def test_in_python_each_run_that_compiles_says_so_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(NOTICE, "listeners", None)
     monkeypatch.setattr("likewise.compiled.store.cache", lambda: None)
-    kept = "in each process, because no folder can keep them; set NUMBA_CACHE_DIR to a folder of yours"
+    kept = "in each process, because no folder for compiled kernels is writable; set NUMBA_CACHE_DIR to a writable folder"
     NOTICE.summary()
     capsys.readouterr()
     for method, kernels in {"cosine": 2, "elements": 1, "": 1}.items():

@@ -82,7 +82,7 @@ def test_sixteen_bits_give_the_high_byte() -> None:
 
 def test_pixels_that_pillow_does_not_read_are_no_damage() -> None:
     written = cv2.imencode(".tiff", np.zeros((5, 5, 3), np.float32))[1].tobytes()
-    with pytest.raises(DataError, match="its kind of pixels, such as three floats, is not read"):
+    with pytest.raises(DataError, match="its type of pixels, such as three floats, is not supported"):
         decoded(written)
 
 
@@ -91,7 +91,7 @@ def test_metadata_that_expand_too_much_are_named() -> None:
     content = b"Comment\0\0" + zlib.compress(bytes(3_000_000))
     text = struct.pack(">I", len(content)) + b"zTXt" + content + struct.pack(">I", zlib.crc32(b"zTXt" + content))
     for place in (33, len(raw) - 12):  # behind the header, and behind the pixels
-        with pytest.raises(DataError, match="its metadata are larger than Pillow reads"):
+        with pytest.raises(DataError, match="its metadata exceed the limit of Pillow"):
             decoded(raw[:place] + text + raw[place:])
 
 

@@ -21,7 +21,7 @@ ONE, TWO, THREE = (response(number, f"{number} two three four five six") for num
 LONG = response(2, "word " * 400)
 BINARY = response(2, b"\0" * 2000, "Content-Type: video/mp4")
 CUT = "<urn:x:2> at byte {at}: this record ends after {left} bytes of content; its Content-Length is {length}"
-ASTRAY = "record <urn:x:2> at byte {at}: no record begins behind the content of this one; its Content-Length is {length}"
+ASTRAY = "record <urn:x:2> at byte {at}: no record begins after the content of this one; its Content-Length is {length}"
 
 
 def relengthed(raw: bytes, more: int) -> bytes:

@@ -86,7 +86,7 @@ def test_dedup_copies_the_kept_files(folder: Path, tmp_path: Path) -> None:
     ],
 )
 def test_the_kept_one_of_similar_images(tmp_path: Path, flags: list[str], kept: str) -> None:
-    """``longest`` keeps the one of the most pixels, though others may have more bytes."""
+    """``longest`` keeps the one with the most pixels, though others may have more bytes."""
     for name, width in {"a.png": 320, "b.jpg": 80, "c.bmp": 240}.items():
         tmp_path.joinpath("in").mkdir(exist_ok=True)
         texture(1, width, width * 3 // 4).save(tmp_path / "in" / name)
@@ -94,7 +94,7 @@ def test_the_kept_one_of_similar_images(tmp_path: Path, flags: list[str], kept: 
     assert run("dedup", tmp_path / "in", "-o", tmp_path / "out", *flags).exit_code == 0
     assert [path.name for path in (tmp_path / "out/kept").iterdir()] == [kept]
     page = (tmp_path / "out/report.html").read_text()
-    assert ("the one of the most pixels" in page) == (flags[1] == "longest")
+    assert ("the one with the most pixels" in page) == (flags[1] == "longest")
 
 
 def test_other_outputs_of_dedup(folder: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ SAID = {
     "l2": ("(L2, Euclidean)", "L2 distance"),
     "hamming": ("the number of bits in which they differ", None),
     "edit": ("the minimum number of inserted and deleted characters", None),
-    "levenshtein": ("the minimum number of inserted, deleted and replaced characters", None),
+    "levenshtein": ("the minimum number of inserted, deleted and substituted characters", None),
     "edit/ratio": ("divided by the sum of their lengths", None),
     "levenshtein/ratio": ("divided by the length of the longer one", None),
     "jaro-winkler": ("their Jaro-Winkler similarity", None),

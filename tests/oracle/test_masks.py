@@ -209,7 +209,7 @@ def test_patterns_in_time_proportional_to_the_text():
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        ("re:(", r"normalize='re:\(': this is no regular expression: missing \): \(; the syntax is that of RE2"),
+        ("re:(", r"normalize='re:\(': this is not a regular expression: missing \): \(; the syntax is that of RE2"),
         ("re:(?=a)", "without look-around"),
         (r"re:(a)\1", r"invalid escape sequence: \\1"),
         ("lower,re:a*", "matches the empty text"),

@@ -101,7 +101,7 @@ FLAGS: dict[str, Flag] = {
     "html": Flag(
         INPUT,
         "--html",
-        "What to read of the HTML pages in web archives: the text of the whole page, the main text without menus and footers, or the raw source.",
+        "Part of the HTML pages in web archives to compare: the text of the whole page, the main text without menus and footers, or the raw source.",
     ),
     "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position", brief=""),
     "per": Flag(INPUT, "--per", "Compare only items with the same value of this field, such as a language or a shop.", "F"),
@@ -135,7 +135,7 @@ FLAGS: dict[str, Flag] = {
     "kind": Flag(
         INPUT,
         "--kind",
-        "Perceptual hash in place of local features of images and colors of videos: by frequencies (phash), differences or averages.",
+        "Extract perceptual hashes instead of local features (images) or colors (videos): by frequencies (phash), differences or averages.",
         shown="none",
         brief="",
     ),
@@ -196,7 +196,7 @@ FLAGS: dict[str, Flag] = {
         "--normalize",
         "Normalization steps to apply before a text is cut into tokens, or a string is compared, instead of the default ones: "
         f"{', '.join(STEPS)}; or none. "
-        f"{ALL_MASKS} stands for {', '.join(MASKS)}, whose values become 0; so do the matches of {PATTERN}REGEX, which takes the rest of LIST. "
+        f"{ALL_MASKS} stands for {', '.join(MASKS)}. Their values, and the matches of {PATTERN}REGEX, which extends to the end of LIST, become 0. "
         "--normalize lower applies this step only. The order of the names does not matter. Repeatable.",
         "LIST",
         lambda: f"{','.join(UNITS['words'][1])} for words; none for strings",
@@ -207,7 +207,7 @@ FLAGS: dict[str, Flag] = {
     "ignore": Flag(
         SIMILARITY,
         "--ignore",
-        "Leave the shingles, or elements, of these inputs out of all items: a license notice, a template. Repeatable.",
+        "Leave out of all items the shingles, or elements, of these inputs, such as a license notice or template. Repeatable.",
         "INPUT",
         settings=PATHS,
         values=FILE,

@@ -63,7 +63,8 @@ class Notice:
     def announcement(self) -> str:
         folder = store.cache()
         if folder is None:
-            return f"compiling {self.kernels_of()}, in each process, because no folder can keep them; set NUMBA_CACHE_DIR to a folder of yours"
+            cause = "because no folder for compiled kernels is writable; set NUMBA_CACHE_DIR to a writable folder"
+            return f"compiling {self.kernels_of()}, in each process, {cause}"
         once = f"once per data type and machine, up to half a minute; kept in {folder}"
         return f"compiling {self.kernels_of()} ({once}); to compile all at once, run likewise doctor --compile in a shell"
 

@@ -240,5 +240,5 @@ def _address(given: str | os.PathLike[str]) -> Address | None:
     if scheme == HUB and len(parts) < length:
         raise UsageError(f"{scheme}://{rest}: this address names no repository; give one such as hf://datasets/OWNER/NAME")
     if scheme != HUB and ("@" in host or ":" in host):
-        raise UsageError(f"{scheme}://...: an address must not contain credentials; give them as the environment or the settings of {scheme} say")
+        raise UsageError(f"{scheme}://...: an address must not contain credentials; set them in the environment, or in the settings of {scheme}")
     return Address(scheme, host, "/".join(parts[length:]))

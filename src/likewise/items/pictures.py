@@ -38,9 +38,9 @@ TURNS = {
 #: Parts of Pillow's messages, and the reasons that they stand for.
 REASONS = {
     "truncated": "it is truncated",
-    "unknown pixel mode": "its kind of pixels, such as three floats, is not read; convert it to PNG or JPEG",
-    "decompressed data too large": "its metadata are larger than Pillow reads; save it without them",
-    "too much memory used in text chunks": "its metadata are larger than Pillow reads; save it without them",
+    "unknown pixel mode": "its type of pixels, such as three floats, is not supported; convert it to PNG or JPEG",
+    "decompressed data too large": "its metadata exceed the limit of Pillow; save it without them",
+    "too much memory used in text chunks": "its metadata exceed the limit of Pillow; save it without them",
 }
 #: The background of transparent images.
 BACKGROUND = (255, 255, 255)
@@ -202,6 +202,6 @@ def _is_turned(image: Any) -> bool:
 def _reason(error: Exception) -> str:
     """The reason of a failure, the same on every machine: messages of Pillow contain addresses in memory."""
     if isinstance(error, MemoryError):
-        return "it needs more memory than there is"
+        return "it needs more memory than is available"
     said = str(error).lower()
     return next((reason for part, reason in REASONS.items() if part in said), "it is damaged")

@@ -41,7 +41,7 @@ class Images(Stored):
     field = payload = holds = "image"
     same = "The two images have the same size:"
     measures = (IMAGE,)
-    longest, shortest = "the one of the most pixels", "the one of the fewest pixels"
+    longest, shortest = "the one with the most pixels", "the one with the fewest pixels"
     files, tables = "images", ("parquet", "arrow")
     on_error = "skip"
     bands, recall = NEVER, NOT_GUARANTEED

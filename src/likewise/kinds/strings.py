@@ -40,7 +40,7 @@ EDIT = MeasureFacts(
 LEVENSHTEIN = MeasureFacts(
     "levenshtein",
     "likewise.measures.edit:levenshtein",
-    "the minimum number of inserted, deleted and replaced characters that turn one into the other",
+    "the minimum number of inserted, deleted and substituted characters that turn one into the other",
     units=EDITS,
     distance=True,
     whole=True,
@@ -55,7 +55,7 @@ EDIT_RATIO = MeasureFacts(
 LEVENSHTEIN_RATIO = MeasureFacts(
     "levenshtein/ratio",
     "likewise.measures.edit:levenshtein_ratio",
-    "1 minus the number of inserted, deleted and replaced characters that turn one into the other, divided by the length of the longer one",
+    "1 minus the number of inserted, deleted and substituted characters that turn one into the other, divided by the length of the longer one",
     also=("normalized_similarity", "levenshtein_ratio", "normalized_levenshtein"),
 )
 JARO_WINKLER = MeasureFacts(

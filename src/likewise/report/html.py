@@ -200,7 +200,7 @@ def left_out(report: Report) -> Html | None:
     said = f"{found['occurrences']:,} of all {found['of']:,} {what} ({share(found['occurrences'], found['of'])}) were left out: "
     said += f"those equal to {counted(found['shingles'], f'ignored {what[:-1]}')}. "
     if without := found["items_without_others"]:
-        said += f"{items(report, without)} had no others and could only be exact copies. "
+        said += f"{items(report, without)} had no others, so only their exact copies were removed. "
     title, common = f"Ignored {what}", found.get("common")
     if not common:
         return section(title, tag("p", said))

@@ -109,4 +109,4 @@ def warnings(collection: Collection, job: Job) -> Iterator[str]:
     of, occurrences = totals(collection)
     if occurrences * 2 > of:
         what = "shingles" if isinstance(job.method, Text) else "elements"
-        yield f"{share(occurrences, of)} of all {what} are ignored ({occurrences:,} of {of:,}); similarities are those of the rest"
+        yield f"{share(occurrences, of)} of all {what} are ignored ({occurrences:,} of {of:,}); similarities are computed without them"

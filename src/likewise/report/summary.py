@@ -15,7 +15,7 @@ from likewise.messages import option, verb
 from likewise.methods import Text
 from likewise.planning.spread import spread
 from likewise.records import NO_TEXT, REJECTED, TEXT
-from likewise.report import ignored, removals
+from likewise.report import ignored, removals, wording
 from likewise.runs.items import Run, bare
 from likewise.runs.results import Decision
 
@@ -140,7 +140,7 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
         where = first_places(collection, nothing_left)
         more = " and others" if some > NAMED else ""
         have, are = ("has", "is") if some == 1 else ("have", "are")
-        said.append(f"{some:,} of {usable:,} items {have} ignored shingles only and {are} compared with nothing: {where}{more}")
+        said.append(f"{some:,} of {usable:,} items {have} only ignored {wording.parts(str(job.method))} and {are} not compared: {where}{more}")
     unread, ends = collection.unreadable()
     if unread:
         more = " and others" if len(unread) > NAMED else ""

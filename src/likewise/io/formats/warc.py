@@ -51,7 +51,7 @@ LINKS = (b"warc-concurrent-to", b"warc-refers-to", b"warc-segment-origin-id")
 NEXT = re.compile(rb"\r?\nWARC/[0-9]\.[0-9]{1,2}[ \t]{0,3}\r?\n")
 NEXT_BYTES = 16  # maximum length of a match of NEXT
 LINE_ENDS = re.compile(rb"[\r\n]*")
-ASTRAY = "no record begins behind the content of this one"
+ASTRAY = "no record begins after the content of this one"
 
 
 class Frame(NamedTuple):

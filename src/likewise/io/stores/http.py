@@ -62,7 +62,7 @@ class Http:
                 if int(span[3]) != first.st_size or response.headers.get("ETag", "") != first.mark:
                     raise DataError(f"{address}: has changed during the run; start over, and do not change inputs during the run")
                 if span[1] is None or int(span[1]) != begin:
-                    raise TransientError("the server sent another range")
+                    raise TransientError("the server sent a different range")
                 return received(response, size)
 
         return read
