@@ -214,7 +214,7 @@ def test_patterns_in_time_proportional_to_the_text():
         (r"re:(a)\1", r"invalid escape sequence: \\1"),
         ("lower,re:a*", "matches the empty text"),
         ("re:", "matches the empty text"),
-        ("re:\ud800", "no regular expression"),
+        ("re:\ud800", "not a regular expression"),
         ("guid", "unknown step 'guid'; choose from header, uuid, ip, dates, hex, numbers, nfc, .*masks .*re:REGEX; or none"),
         (["lower", 5], "a list of such strings"),
         ([], "no step is named"),

@@ -40,7 +40,7 @@ def share(value: object) -> str:
     try:
         percent = Decimal(str(value).strip().removesuffix("%"))
         return f"{percent.normalize() / 100:f}" if 2 <= percent < 100 else "0.8"
-    except ArithmeticError:
+    except (ArithmeticError, ValueError):  # ValueError: an integer of more than 4,300 digits
         return "0.8"
 
 
