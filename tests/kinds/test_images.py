@@ -135,6 +135,21 @@ def test_show_and_the_report_tell_sizes(folder: Path, tmp_path: Path) -> None:
     assert "Candidates were proposed by perceptual hashes" in page and "became candidates by perceptual hashes" in page
 
 
+def test_show_finds_a_file_in_a_folder_by_its_name_alone(folder: Path, tmp_path: Path) -> None:
+    """With the outcome that it has, and not as an item without duplicates; a part of the name brings the ids that contain it."""
+    out = tmp_path / "clean"
+    assert run("dedup", folder, "-o", out, "--prefer", "*/copy.jpg").exit_code == 0
+    assert run("show", out, "0 small.png").stdout == run("show", out, "more/0 small.png").stdout
+    assert run("show", out, "0 small.png").stdout.startswith("removed  'more/0 small.png'\n")
+    assert run("show", out, "copy.jpg").stdout.splitlines() == [
+        "'more/copy.jpg' was kept; 1 duplicate of it was removed:",
+        "  '2.jpg'  exact  1.0000",
+    ]
+    near = run("show", out, "SMALL").stderr
+    assert "has the id 'SMALL'; ids of removed items are, for example, 'more/0 small.png'; or use a location such as more/0 small.png" in near
+    assert "for example, '2.jpg', 'more/0 small.png', 'more/1.webp'; or use" in run("show", out, "none").stderr
+
+
 def test_a_dry_run_says_what_will_happen(folder: Path) -> None:
     printed = run("dedup", folder, "--dry-run").stdout
     assert printed.splitlines()[0].startswith("image files  images, ")

@@ -17,6 +17,8 @@ from likewise.kinds import of_payload
 from likewise.kinds.kind import SIGNS, WORDS
 
 SCHEMA = "likewise/show/1"
+#: The columns of removed.parquet that name an item: a removed one, and the one kept in its place.
+IDS = ("id", "kept_id")
 #: Maximum number of removed items listed for a kept one.
 MOST_MEMBERS = 10
 #: Maximum number of digits of a line.
@@ -42,21 +44,25 @@ def command(screen: Screen, out: str, identity: str) -> None:
 def show(screen: Screen, originals: Any, identity: str) -> None:
     """Print the outcome of the item with this id, or at this place."""
     folder = originals.out
-    for spelled in spellings(originals, identity):
-        removed = rows_of(originals, "id", spelled)
-        if removed:
-            if len(removed) > 1:
-                screen.warn(f"{counted(len(removed), 'removed item')} have this id; this is the first one. Give SOURCE:LINE for another")
-            show_removed(screen, originals, removed[0])
-            return
-        members = rows_of(originals, "kept_id", spelled)
-        if members:
-            show_kept(screen, originals, members)
-            return
+    if any(show_rows(screen, originals, *(rows_of(originals, column, spelled) for column in IDS)) for spelled in spellings(originals, identity)):
+        return
     found = originals.find(identity) or place_of(originals, identity)
     if found is None:
-        raise UsageError(f"no item of {folder} has the id {identity!r}; {hint(originals)}")
-    show_alone(screen, originals, *found)
+        raise UsageError(f"no item of {folder} has the id {identity!r}; {hint(originals, identity)}")
+    place, item = found  # which may be listed by another id: files are called by their folder, too
+    if not show_rows(screen, originals, *(originals.removed.filter(is_at(originals, column, place)).to_pylist() for column in IDS)):
+        show_alone(screen, originals, place, item)
+
+
+def show_rows(screen: Screen, originals: Any, removed: list[dict[str, Any]], members: list[dict[str, Any]]) -> bool:
+    """Print the outcome of an item by its own rows of removed.parquet, or else by those that it was kept for. False: there are none."""
+    if len(removed) > 1:
+        screen.warn(f"{counted(len(removed), 'removed item')} have this id; this is the first one. Give SOURCE:LINE for another")
+    if removed:
+        show_removed(screen, originals, removed[0])
+    elif members:
+        show_kept(screen, originals, members)
+    return bool(removed or members)
 
 
 def spellings(originals: Any, identity: str) -> list[str]:
@@ -75,9 +81,16 @@ def rows_of(originals: Any, column: str, identity: str) -> list[dict[str, Any]]:
     table = originals.removed
     same = is_id(table[column], identity)
     if not pc.any(same).as_py() and (place := place_at(originals, identity)):
-        prefix = column.removesuffix("id")
-        same = pc.and_(pc.equal(table[f"{prefix}source"], place[0]), pc.equal(table[f"{prefix}position"], place[1]))
+        same = is_at(originals, column, place)
     return table.filter(same).to_pylist()
+
+
+def is_at(originals: Any, column: str, place: tuple[str, int]) -> Any:
+    """bool[n]: the rows whose item of this column is at a place."""
+    import pyarrow.compute as pc
+
+    table, prefix = originals.removed, column.removesuffix("id")
+    return pc.and_(pc.equal(table[f"{prefix}source"], place[0]), pc.equal(table[f"{prefix}position"], place[1]))
 
 
 def is_id(ids: Any, identity: str) -> Any:
@@ -117,8 +130,14 @@ def place_of(originals: Any, identity: str) -> tuple[tuple[str, int], Any] | Non
         return None
 
 
-def hint(originals: Any) -> str:
-    first = originals.removed.slice(0, 3).to_pylist()
+def hint(originals: Any, identity: str) -> str:
+    """Ids and a place that can be given: those of removed items whose ids contain the text that was, or else of the first ones."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = originals.removed
+    near = table.filter(pc.fill_null(pc.match_substring(table["id"].cast(pa.string()), identity, ignore_case=True), False))
+    first = (near if len(near) else table).slice(0, 3).to_pylist()
     if not first:
         return "nothing was removed"
     place = originals.name((first[0]["source"], first[0]["position"]))
