@@ -247,10 +247,13 @@ def test_two_addresses_that_differ_in_their_query_are_two_inputs(server: Server)
     assert set(result.removed.to_arrow()["source"].to_pylist()) == {"a.jsonl", "a-2.jsonl"}
 
 
-def test_a_report_knows_a_file_of_the_same_size_by_its_etag(server: Server, tmp_path: Path) -> None:
+def test_a_file_of_the_same_size_is_known_by_its_etag(server: Server, tmp_path: Path) -> None:
     server.files["/a.jsonl"] = LINES
     lw.dedup(f"{server.url}/a.jsonl", out=tmp_path / "clean")
+    pairs = lw.pairs(f"{server.url}/a.jsonl")
     originals = Originals(tmp_path / "clean")
     assert originals.changed() == []
     server.files["/a.jsonl"] = LINES.swapcase()
     assert Originals(tmp_path / "clean").changed() == ["a.jsonl"]
+    with pytest.raises(DataError, match="has changed since the run, so its items cannot be read again"):
+        pairs.with_text()

@@ -6,7 +6,7 @@ import glob
 import io
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -66,14 +66,15 @@ def now(path: Place) -> Any:
     return path.now() if isinstance(path, Address) else path.stat()
 
 
-#: The names in a `stamp`.
-STAMP = ("size", "mtime_ns", "etag")
-
-
 def stamp(found: Any) -> dict[str, int | str]:
     """Return what must stay the same of a file during a run and until it is resumed."""
     mark = getattr(found, "mark", "")
     return {"size": found.st_size, "mtime_ns": found.st_mtime_ns, **({"etag": mark} if mark else {})}
+
+
+def is_still(found: Any, then: Mapping[str, Any]) -> bool:
+    """Return whether a file is as it was when ``then``, which has the entries of a `stamp`, was made."""
+    return stamp(found) == {name: then[name] for name in ("size", "mtime_ns", "etag") if name in then}
 
 
 def spooled(path: Path, write: Callable[[BinaryIO], None], *, again: bool) -> Path:

@@ -60,7 +60,7 @@ class Originals:
             raise FormatError(f"{out / 'manifest.json'}: is not the manifest of an output folder; its format is {manifest.get('format')!r}")
         self.method: dict[str, Any] = manifest["method"]
         self.paths = {entry["source"]: place(entry["path"]) for entry in run["inputs"]}
-        self.stamps = {entry["source"]: {name: entry[name] for name in storage.STAMP if name in entry} for entry in run["inputs"]}
+        self.inputs: dict[str, dict[str, Any]] = {entry["source"]: entry for entry in run["inputs"]}
         self.want = shown.wanted(self.method)
 
     @cached_property
@@ -129,7 +129,7 @@ class Originals:
     def changed(self) -> list[str]:
         """Return the sources that have been changed or removed since the run."""
         now = {source: storage.now(path) if path.exists() else None for source, path in self.paths.items()}
-        return [source for source, stat in now.items() if stat is None or storage.stamp(stat) != self.stamps[source]]
+        return [source for source, stat in now.items() if stat is None or not storage.is_still(stat, self.inputs[source])]
 
     def find(self, identity: str) -> tuple[Place, Original] | None:
         """Return the place and content of the first item with this id, as typed on a command line, or None."""

@@ -85,8 +85,7 @@ class Origin:
                 now = storage.now(path)
             except OSError as error:
                 raise DataError(f"with_text: {printable(path)}: this input no longer exists, so its items cannot be read again") from error
-            then = self.inputs[number][name]
-            if (now.st_size, now.st_mtime_ns) != (then["size"], then["mtime_ns"]):
+            if not storage.is_still(now, self.inputs[number][name]):
                 raise DataError(f"with_text: {printable(path)}: this input has changed since the run, so its items cannot be read again")
 
     def _chunk(self, number: int, row: int) -> tuple[int, int]:
