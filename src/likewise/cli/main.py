@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 PURPOSE = """Find near-duplicates in large collections: documents first, but also sets,
-vectors, binary codes and strings. Removals are verified, and every record is
-accounted for.
+vectors, binary codes, strings and images. Removals are verified, and every
+record is accounted for.
 """
 EXAMPLES = """  likewise demo
   likewise dedup crawl/*.jsonl.zst -o clean
