@@ -91,7 +91,7 @@ def test_a_share_must_leave_what_two_items_have_in_common():
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from("abcd"), max_size=12), st.lists(st.sampled_from("abcd"), max_size=12), st.lists(st.sampled_from("abcd"), max_size=6))
 def test_similarities_are_those_of_the_sets_and_bags_without_ignored_shingles(a, b, c):
-    """Of a bag all repeats of an ignored shingle are left out."""
+    """All repeats of an ignored shingle are left out of a bag."""
     a, b, c = (" ".join(each) for each in (a, b, c))
     if not c:
         return

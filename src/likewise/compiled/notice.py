@@ -19,7 +19,7 @@ def say(message: str) -> None:
 
 @dataclass
 class Notice:
-    """What was compiled for a run, and who is told. Without listeners a line on standard error says so once a run."""
+    """The kernels compiled for a run, and the listeners to it. Without listeners, a line on standard error says so once per run."""
 
     #: Called before a kernel is compiled, and after it with the seconds that it took, on any thread, one at a time.
     listeners: tuple[Callable[[], None], Callable[[float], None]] | None = None

@@ -28,7 +28,7 @@ BUFFER_BYTES = 1 << 10
 
 
 class Found(NamedTuple):
-    """What a store states about a file or a folder, under the names of `os.stat_result`."""
+    """The facts that a store states about a file or a folder, under the names of `os.stat_result`."""
 
     st_mode: int
     st_size: int = 0
@@ -41,7 +41,7 @@ class Found(NamedTuple):
 
 @dataclass
 class Seen:
-    """What a store said first about an address."""
+    """The first facts that a store stated about an address."""
 
     found: Found | None = None
     children: dict[str, Address] | None = None  # of a folder, by name
@@ -134,13 +134,13 @@ class Address:
         return replace(self, seen=Seen())
 
     def now(self) -> Found:
-        """What the store states now. Raises OSError, among them FileNotFoundError and PermissionError."""
+        """The facts that the store states now. Raises OSError, among them FileNotFoundError and PermissionError."""
         from likewise.io.stores import store_of
 
         return self._own(store_of(self).look(self))
 
     def stat(self) -> Found:
-        """What the store stated first."""
+        """The facts that the store stated first."""
         self.seen.found = self.seen.found or self.now()
         return self.seen.found
 

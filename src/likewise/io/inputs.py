@@ -173,7 +173,7 @@ def printable(name: str | Path) -> str:
 
 
 def sole_kind(inputs: Sequence[Any]) -> Kind | None:
-    """Return the kind whose items are all data files of the inputs, by their names; None if there are others. Reads folders until one is found."""
+    """Return the kind whose items are all data files of the inputs, judged from names; None if there are others. Reads folders until one is found."""
     found: Kind | None = None
     for format in chain.from_iterable(map(_formats_of, inputs)):
         if format is not None:
@@ -185,7 +185,7 @@ def sole_kind(inputs: Sequence[Any]) -> Kind | None:
 
 
 def _formats_of(given: Any) -> Iterator[str | None]:
-    """Yield the format of each file of an input as far as names show it; "other" for what is no file."""
+    """Yield the format of each file of an input as far as names show it; "other" for anything but a file."""
     name = os.fspath(given) if isinstance(given, str | os.PathLike) else ""
     walk = _Found(None, None, ANY).walk
     try:

@@ -12,7 +12,7 @@ from likewise.messages import option
 
 
 def items_among(paths: Iterable[Path]) -> tuple[Kind | None, list[Path]]:
-    """Return the kind of which some files are items, by their extensions, and their paths; None and no path if there are none."""
+    """Return the kind whose items some files are, judged from extensions, and their paths; (None, []) without such files."""
     places = [(kind, path) for path in paths if (kind := of_files(formats.by_name(path))) and path.is_file()]  # not a pipe, nor a broken link
     return (places[0][0], [path for _, path in places]) if places else (None, [])
 

@@ -84,7 +84,7 @@ class Ranged(io.RawIOBase):
         return self.at(begin, self._at - begin)
 
     def at(self, begin: int, size: int) -> bytes:
-        """Return exactly ``size`` bytes. Raises OSError, a device error, if they cannot be had."""
+        """Return exactly ``size`` bytes. Raises OSError, a device error, if the server does not send them."""
 
         def read() -> bytes:
             data = self._read(begin, size)

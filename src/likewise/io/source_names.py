@@ -15,7 +15,7 @@ def below(folder: str, place: Path) -> str:
 
 
 def distinct(names: Sequence[str], free: Sequence[bool]) -> list[str]:
-    """Return names of which none is that of another file, or of a folder that another name has. Only those that are ``free`` are changed.
+    """Return distinct names, which also differ from the folders in other names. Only names that are ``free`` are changed.
 
     >>> distinct(["a.csv", "a.csv", "b", "b/c"], [True] * 4)
     ['a-2.csv', 'a.csv', 'b-2', 'b/c']

@@ -19,7 +19,7 @@ HEADER = (
 
 
 def without_header(texts: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Texts from their first line of code on, without the comments before it; those of nothing but comments unchanged."""
+    """Texts from their first line of code on, without the comments before it; texts that contain only comments are unchanged."""
     found = pc.replace_substring_regex(texts, pattern=HEADER, replacement="", max_replacements=1)
     return pc.if_else(pc.equal(pc.binary_length(found), 0), texts, found)
 

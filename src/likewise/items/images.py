@@ -1,4 +1,4 @@
-"""Images as payloads: who they are, their size in pixels, and a small picture that measures compare."""
+"""Images as payloads: a digest that identifies copies, the size in pixels, and a small picture that measures compare."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def parts(steps: Iterable[str]) -> Parts:
 
 @lru_cache(maxsize=16)
 def automaton_of(masks: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The arguments ``classes``, ``moves`` and ``accepts`` of kernels.masks.mask. Decimal digits of all scripts are like those of ASCII."""
+    """The arguments ``classes``, ``moves`` and ``accepts`` of kernels.masks.mask. Decimal digits of all scripts count as those of ASCII."""
     found = automaton("|".join(f"({PATTERNS[name]})" for name in masks))
     kinds = tables.classes("words")
     classes = np.where((kinds == tokens.LETTER) | (kinds == tokens.MARK), WORD, np.uint8(0))

@@ -125,7 +125,7 @@ def of_image(image: Any) -> Picture:
 
 
 def look(image: Any) -> bytes:
-    """What decides how an image of Pillow looks beside its values, as bytes: mode, palette, transparency, orientation. Empty if the values decide."""
+    """Properties of an image of Pillow that decide its look, with its values, as bytes: mode, palette, transparency, orientation. Empty if the values decide."""
     palette = image.getpalette("RGBA") if image.mode in ("P", "PA") else None
     given = (image.mode, palette, image.info.get("transparency"), _orientation(image))
     return b"" if given in [(mode, None, None, 1) for mode in ("L", "RGB", "RGBA")] else repr(given).encode()
@@ -169,7 +169,7 @@ def _of_bytes(image: Any) -> Any:
 
 
 def _leveled(values: NDArray[Any], sixteen: bool) -> NDArray[np.uint8]:
-    """Gray values of 16 bits by their high byte; others, which have no fixed range, from the least to the greatest."""
+    """Gray values of 16 bits by their high byte; others, which have no fixed range, from the smallest to the largest."""
     if sixteen and values.dtype.kind in "iu":
         return (values >> 8).astype(np.uint8)
     finite = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)

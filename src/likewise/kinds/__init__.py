@@ -63,7 +63,7 @@ def of_payload(payload: str) -> Kind:
 
 
 def of_files(format: str | None) -> Kind | None:
-    """The kind whose items are whole files of this format; None if there is none: texts are cut from files of many formats."""
+    """The kind whose items are whole files of this format, or None: texts are read from files of many formats."""
     return next((kind for kind in kinds().values() if format and kind.files == format), None)
 
 

@@ -78,7 +78,7 @@ class Images(Stored):
         return images.images
 
     def sketch(self, given: Payload, job: Job) -> Sketched:
-        """What is compared of each image. The number of pixels stands for the tokens, and bits of the files identify copies."""
+        """The compared part of each image. The number of pixels stands for the tokens, and bits of the files identify copies."""
         import numpy as np
 
         from likewise.items.images import parted

@@ -14,7 +14,7 @@ from likewise.items.images import SIDE
 from likewise.items.perceptual import frequencies, means, packed
 from likewise.kernels.pictures import similarities
 
-#: The threshold at which copies with mild changes are told from other images.
+#: The threshold at which copies with mild changes are distinguished from other images.
 THRESHOLD = 0.8
 #: Bits of a hash, and how many differ at most between images that are compared.
 BITS, WITHIN = 256, 76

@@ -61,7 +61,7 @@ def similar(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> float:
 
 
 def upright(a: Region, b: Region) -> float:
-    """The similarity of two images of which none is seen in a mirror."""
+    """The similarity of two images, without mirroring."""
     matched = matches(a.descriptor, b.descriptor)
     found = None if len(matched[0]) < AGREE else affine(a.place[matched[0]] * a.size, b.place[matched[1]] * b.size)
     return 0.0 if found is None else confirmed(a, b, found)
@@ -84,7 +84,7 @@ def matches(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> tuple[Longs, Longs]:
 
 
 def affine(a: NDArray[np.float32], b: NDArray[np.float32]) -> Floats | None:
-    """The plausible map from places of a to those of b, float64[3, 3]; None if there is none. OpenCV draws the samples from a fixed seed."""
+    """The plausible map from places of a to those of b, float64[3, 3], or None. OpenCV draws the samples from a fixed seed."""
     cv2 = library()
     how = {"method": cv2.RANSAC, "ransacReprojThreshold": WITHIN, "maxIters": SAMPLES, "confidence": CONFIDENCE}
     found, agree = cv2.estimateAffine2D(a.astype(np.float32), b.astype(np.float32), **how)

@@ -26,7 +26,7 @@ def strings_near(
 ) -> Found:
     """The k strings of ``base`` nearest to each query, by a measure of `measures.strings`. Ties go to the earlier string.
 
-    same: the queries are the strings of ``base``, and none is its own neighbor; ``queries`` is empty. limit: the minimum similarity, or maximum
+    same: the queries are the strings of ``base``, and never their own neighbors; ``queries`` is empty. limit: the minimum similarity, or maximum
     distance. Strings without any similarity are no neighbors. Progress is counted in queries.
     """
     how, strings, n = MEASURES[measure], strings_of([*base, *queries]), len(base)

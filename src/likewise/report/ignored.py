@@ -1,4 +1,4 @@
-"""What a run ignored, for its report: how many shingles, their share of all, and the most common passages that they make up."""
+"""The ignored shingles of a run, for its report: their number, their share of all, and the most common passages that they form."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Common shingles: those in more than a given number of items, counted exactly in bounded memory.
 
 A first pass counts all shingles in a table of buckets, far fewer than shingles. Few buckets exceed the limit, and only their shingles are then
-collected, sorted and counted one by one. A count below the limit in a bucket bounds those of all its shingles, so none is lost.
+collected, sorted and counted one by one. The count of a bucket is an upper bound of the counts of its shingles, so no common shingle is lost.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def framed(path: Path, start: int, want: Want, borders: Borders | None = None) -
 
 
 class Begun(NamedTuple):
-    """A record of which at least the header is there. ``end``: of its block, None without a Content-Length. ``fault``: why there is none."""
+    """A record with a complete header. ``end``: of its block, None without a Content-Length; ``fault`` is then the reason."""
 
     at: int
     block: int  # or where the search for the next record begins

@@ -22,7 +22,7 @@ class Store(Protocol):
     """A kind of store. Errors are FileNotFoundError, PermissionError, other OSError, and TransientError of a reader."""
 
     def look(self, address: Address) -> Found:
-        """What is at an address."""
+        """The file or folder at an address."""
 
     def children(self, folder: Address) -> dict[str, Found]:
         """The files and folders in a folder, by key."""

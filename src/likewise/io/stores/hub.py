@@ -52,7 +52,7 @@ class Hub:
 
 
 def known(found: dict[str, Any]) -> Found:
-    """What the Hub states about a file or a folder."""
+    """The facts that the Hub states about a file or a folder."""
     if found["type"] == "directory":
         return Found(stat.S_IFDIR)
     return Found(stat.S_IFREG, found["size"], mark=str(found.get("blob_id") or ""))

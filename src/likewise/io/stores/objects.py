@@ -84,7 +84,7 @@ class Objects:
 
 
 def s3(bucket: str) -> Any:
-    """The file system for a bucket of S3 and compatible stores. AWS_ENDPOINT_URL names another server, AWS_REGION the region, which is else asked."""
+    """The file system for a bucket of S3 or a compatible store. AWS_ENDPOINT_URL names another server, AWS_REGION the region, else looked up."""
     from pyarrow import fs
 
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
@@ -115,7 +115,7 @@ def google() -> Any:
 
 
 def known(found: Any, address: Address) -> Found:
-    """What a store states about an address. Raises FileNotFoundError."""
+    """The facts that a store states about an address. Raises FileNotFoundError."""
     from pyarrow.fs import FileType
 
     if found.type == FileType.NotFound:
