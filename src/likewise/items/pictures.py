@@ -125,7 +125,7 @@ def of_image(image: Any) -> Picture:
 
 
 def look(image: Any) -> bytes:
-    """Properties of an image of Pillow that decide its look, with its values, as bytes: mode, palette, transparency, orientation. Empty if the values decide."""
+    """Properties of an image of Pillow that decide its look, as bytes: mode, palette, transparency, orientation. Empty if the values decide."""
     palette = image.getpalette("RGBA") if image.mode in ("P", "PA") else None
     given = (image.mode, palette, image.info.get("transparency"), _orientation(image))
     return b"" if given in [(mode, None, None, 1) for mode in ("L", "RGB", "RGBA")] else repr(given).encode()
