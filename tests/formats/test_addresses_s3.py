@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,11 +156,12 @@ def test_refused_access_is_explained(store: Objects, monkeypatch: pytest.MonkeyP
         lw.dedup("s3://private/a.jsonl")
 
 
-def test_a_store_that_cannot_be_reached_is_named(store: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["any/a.jsonl", "any/Bucket.jsonl", "credentials/a.jsonl", "any/credentials/NOT_FOUND.jsonl"])
+def test_a_store_that_cannot_be_reached_is_named(store: Objects, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     monkeypatch.setattr("likewise.io.stores.objects.TRIES", 1)
-    with pytest.raises(UsageError, match=r"^s3://any/a\.jsonl: cannot be read: .*Could not connect to server"):
-        lw.dedup("s3://any/a.jsonl")
+    with pytest.raises(UsageError, match=rf"^s3://{re.escape(name)}: cannot be read: .*Could not connect to server"):
+        lw.dedup(f"s3://{name}")
 
 
 def test_google_cloud_storage_that_cannot_be_reached_is_named_soon(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

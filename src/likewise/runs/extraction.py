@@ -125,12 +125,9 @@ class Extraction:
         That is not ``path`` if another file has appeared there since `cli.features.check`.
         """
         lines = [json.dumps(entry).encode() + b"\n" for entry in self.rejected]
-        if overwrite and rejects.are_in(path):
-            with new_file(path, overwrite=True) as file:
-                file.writelines(lines)
-            return path
-        if isinstance(path, Address):  # appears when it is complete
-            with new_file(path, overwrite=False) as file:
+        again = overwrite and rejects.are_in(path)
+        if again or isinstance(path, Address):  # at an address it appears when it is complete
+            with new_file(path, overwrite=again) as file:
                 file.writelines(lines)
             return path
         other = path.with_name(f"{path.stem}.{secrets.token_hex(4)}{path.suffix}")

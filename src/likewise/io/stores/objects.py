@@ -135,8 +135,9 @@ def named(address: Address) -> Iterator[None]:
         said = said.rpartition("with a last message of ")[2].partition(" error_info=")[0]  # as Google's client words it
         if "OAuth2 access token" in said:
             said = "no credentials were found"
-        if any(text in said for text in REFUSED):
+        cause = said.replace(f"'{address.key}'", "").replace(f"'{address.host}'", "")  # a name may contain such a text
+        if any(text in cause for text in REFUSED):
             raise PermissionError(errno.EACCES, f"access is refused ({said}); {CREDENTIALS[address.scheme]}", str(address)) from error
-        if isinstance(error, FileNotFoundError) or any(text in said for text in MISSING):
+        if isinstance(error, FileNotFoundError) or any(text in cause for text in MISSING):
             raise FileNotFoundError(errno.ENOENT, "no such bucket, file or folder", str(address)) from error
         raise OSError(REMOTE, said, str(address)) from error
