@@ -94,8 +94,8 @@ def test_the_basic_flags_of_dedup() -> None:
 
 
 def test_help_shows_the_defaults_of_the_options() -> None:
-    text = run("dedup", "--help-all").stdout
-    for shown in ("[words:5]", "[0.8]", "[0.99]", "[oph]", "[exact]", "[first]", "[copy]", "--field, --text F"):
+    text = " ".join(run("dedup", "--help-all").stdout.split())
+    for shown in ("[words:5]", "[0.8; by image/region 0.5]", "[0.99]", "[oph]", "[exact]", "[first]", "[copy]", "--field, --text F"):
         assert shown in text
     assert "[100,000,000]" in run("pairs", "--help-all").stdout
     assert "[0.8]" not in run("neighbors", "--help-all").stdout, "neighbors has no threshold unless one is given"
