@@ -1,8 +1,8 @@
 """The k most similar items of a collection for each query, with exact values.
 
 Vectors are searched by codes of their signs, as deep as the recall requires (nearest.by_vectors). Codes are scanned for Hamming distances, and sets
-are searched by inverted lists of their elements (kernels.inverted_index); both are exact. By L_r other than L2, and by
-weights, a query is compared with all items. The result for a query depends neither on the other queries nor on the number of threads.
+are searched by inverted lists of their elements (kernels.inverted_index); both are exact. By L_r other than L2, and by weights, a query is compared
+with all items. The result for a query depends neither on the other queries nor on the number of threads.
 """
 
 from __future__ import annotations
@@ -49,11 +49,10 @@ def neighbors(
     """The k items of ``base`` most similar to each query, by one of the measures in kinds.
 
     cosine, angle, l2, l1, linf, lr with its ``order``: finite float32 or float64 [n, d]; but for angle also sparse vectors, which are compared with
-    all items; hamming:
-    uint64[n, words], all of one length; elements: Jaccard similarity of sets as (values uint64[m], offsets int64[n + 1]), elements ascending and
-    distinct; weighted: as for elements, but with a set's elements followed by the bits of their weights.
-    recall: the minimum probability of finding each true neighbor. exact: it is 1. limit: the minimum similarity, or maximum distance, of a
-    neighbor.
+    all items; hamming: uint64[n, words], all of one length; elements: Jaccard similarity of sets as (values uint64[m], offsets int64[n + 1]),
+    elements ascending and distinct; weighted: as for elements, but with a set's elements followed by the bits of their weights.
+
+    recall: the minimum probability of finding each true neighbor. exact: it is 1. limit: the minimum similarity, or maximum distance, of a neighbor.
     same: the queries are the items themselves, and no item is its own neighbor.
     A query may have fewer than k neighbors: a zero vector has none by cosine, and sets with nothing in common are not neighbors.
     Progress is counted in queries. Raises UsageError for invalid arguments.
