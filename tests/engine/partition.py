@@ -183,12 +183,12 @@ def compare(order: Order) -> None:
 
 def compared(order: Order, later: np.ndarray, earlier: np.ndarray) -> Compared:
     """Compare pairs of items. Only sets that pass the filter are read."""
-    by, (rank,) = rule(order.job), read(order.folder / "items", "rank")
+    (rank,) = read(order.folder / "items", "rank")
     found = Compared(np.full(len(later), -1, np.int64), np.zeros(len(later), np.int64))
     passed = np.arange(len(later))
     if "odd" in pq.read_schema(files(order.folder / "rows")[0]).names:
         light = (each for items in (later, earlier) for each in attached(order, rank[items], "size", "odd"))
-        passed = np.flatnonzero(near(*light, by))
+        passed = np.flatnonzero(near(*light, rule(order.job)))
     (words_a,), (words_b,) = (attached(order, rank[items[passed]], "sets") for items in (later, earlier))
     found.overlap[passed], found.out_of[passed] = order.job.compared.similar(words_a, words_b, order.job)
     return found
