@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import likewise as lw
-from likewise.errors import UsageError
-from likewise.io.address import Address
+from likewise.errors import DataError, UsageError
+from likewise.io.address import Address, place
 from likewise.io.stores import objects
 from object_store import Objects, serving_objects
 
@@ -201,3 +201,16 @@ def test_parts_of_a_key_lead_to_no_other_folder(store: Objects, folder: Path) ->
 
     for address in (Address("s3", "b", "x/../../y"), Address("http", "h", "x/..%2F..%2Fy"), Address("http", "h", "%2e%2e/y")):
         assert ".." not in placed(address).parts  # type: ignore[arg-type]
+
+
+def test_an_object_with_the_name_of_a_folder_loses_no_row(store: Objects) -> None:
+    """Stores allow both; a file system does not."""
+    store.put("both/d/x.jsonl", b'{"text": "one two three"}\n')
+    store.put("both/d/x.jsonl/y.jsonl", b'{"text": "four five six"}\n')
+    for given in ("s3://both/d", "s3://both/d/*", "s3://both/**/*.jsonl"):
+        with pytest.raises(
+            DataError, match=r"^s3://both/d/x\.jsonl: is both an object and a folder, of which only one could be read; name the files"
+        ):
+            lw.dedup(given)
+    files = [place("s3://both/d/x.jsonl"), place("s3://both/d/x.jsonl/y.jsonl")]
+    assert lw.dedup(files).report["counts"]["read"] == 2

@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any, BinaryIO, cast
 
+from likewise.errors import DataError
 from likewise.io.address import Address, Found
 from likewise.io.ranged import REMOTE, TRIES
 
@@ -41,11 +43,12 @@ class Objects:
 
         with named(folder):
             below = self.files.get_file_info(FileSelector(folder.path))
-        return {found.path.removeprefix(folder.host + "/").rstrip("/"): known(found, folder) for found in below}
+        keys = [found.path.removeprefix(folder.host + "/").rstrip("/") for found in below]
+        if both := [key for key, number in Counter(keys).items() if number > 1]:
+            raise DataError(f"{folder.at(both[0])}: is both an object and a folder, of which only one could be read; name the files one by one")
+        return {key: known(found, folder) for key, found in zip(keys, below, strict=True)}
 
     def reader(self, address: Address) -> Callable[[int, int], bytes]:
-        from likewise.errors import DataError
-
         with named(address):
             file = self.files.open_input_file(address.path)
             size = file.size()
