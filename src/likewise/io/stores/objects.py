@@ -43,10 +43,10 @@ class Objects:
 
         with named(folder):
             below = self.files.get_file_info(FileSelector(folder.path))
-        keys = [found.path.removeprefix(folder.host + "/").rstrip("/") for found in below]
-        if both := [key for key, number in Counter(keys).items() if number > 1]:
+        there = {(found.path.removeprefix(folder.host + "/").rstrip("/"), found.type): known(found, folder) for found in below}
+        if both := [key for key, number in Counter(key for key, _ in there).items() if number > 1]:
             raise DataError(f"{folder.at(both[0])}: is both an object and a folder, of which only one could be read; name the files one by one")
-        return {key: known(found, folder) for key, found in zip(keys, below, strict=True)}
+        return {key: found for (key, _), found in there.items()}
 
     def reader(self, address: Address) -> Callable[[int, int], bytes]:
         with named(address):
