@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -55,18 +57,28 @@ def test_links_in_circles_and_many_ways_to_one_folder_end(folder):
         assert [source.name.rpartition("/")[2] for source in resolve([given])] == ["x.jsonl"], given
     for given in ("chain/d0", "chain/d0/**/*.jsonl"):
         assert len(resolve([given])) == 1
-    deep = folder / "deep"
+    with deep_folders(folder / "deep") as deep:
+        (deep / "d/d/x.jsonl").write_text(LINE % (3, "z"))
+        try:
+            assert len(resolve(["deep"])) == len(resolve(["deep/**/x.jsonl"])) == 1
+            assert patterns.expanded(Path("deep/d/d/*.jsonl")) == [Path("deep/d/d/x.jsonl")]
+        finally:
+            (deep / "d/d/x.jsonl").unlink()
+
+
+@contextmanager
+def deep_folders(deep: Path) -> Iterator[Path]:
+    """1,200 folders in each other, which shutil cannot remove in some versions of Python."""
     place = deep
     for _ in range(1200):
         place.mkdir()
         place = place / "d"
-    (deep / "d/d/x.jsonl").write_text(LINE % (3, "z"))
-    assert len(resolve(["deep"])) == len(resolve(["deep/**/x.jsonl"])) == 1
-    assert patterns.expanded(Path("deep/d/d/*.jsonl")) == [Path("deep/d/d/x.jsonl")]
-    (deep / "d/d/x.jsonl").unlink()
-    while place != deep:  # shutil cannot, in some versions of Python
-        place = place.parent
-        place.rmdir()
+    try:
+        yield deep
+    finally:
+        while place != deep:
+            place = place.parent
+            place.rmdir()
 
 
 NAMES = [
