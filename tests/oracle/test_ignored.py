@@ -83,6 +83,8 @@ def test_a_share_must_leave_what_two_items_have_in_common():
     assert [stage.limit_of(Fraction(1, 100), items) for items in (0, 1, 200, 299, 300)] == [1, 1, 2, 2, 3]
     with pytest.raises(lw.UsageError, match=r"ignore_common='1/100': this share of 199 items is less than 2 items, .* give 2/199 or more"):
         stage.limit_of(Fraction(1, 100), 199)
+    with pytest.raises(lw.UsageError, match=r"this share of 2 items is less than 2 items, .*; leave it out$"):  # a share is below 1
+        stage.limit_of(Fraction(3, 5), 2)
 
 
 # --- values

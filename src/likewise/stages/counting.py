@@ -62,7 +62,7 @@ def limit_of(share: Fraction, items: int) -> int:
     limit = math.floor(share * items)
     if items > 1 and limit < 2:
         few = f"this share of {counted(items, 'item')} is less than 2 items, so no two items could have a shingle in common"
-        raise UsageError(f"{option('ignore_common', str(share))}: {few}; give 2/{items} or more")
+        raise UsageError(f"{option('ignore_common', str(share))}: {few}; {f'give 2/{items} or more' if items > 2 else 'leave it out'}")
     return max(1, limit)
 
 
