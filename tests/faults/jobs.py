@@ -65,7 +65,11 @@ def texts(folder: Path) -> None:
     given = rows(1, 120)
     (folder / "a.jsonl").write_bytes(lines(given[:60]))
     (folder / "b.jsonl.gz").write_bytes(packed(lines(given[60:]), "gz"))
-    (folder / ".notice.txt").write_text(given[0]["text"][:50])
+
+
+def with_notice(folder: Path) -> None:
+    texts(folder)
+    (folder / ".notice.txt").write_text(rows(1, 1)[0]["text"][:50])
 
 
 def compressed(folder: Path) -> None:
@@ -132,7 +136,7 @@ JOBS: dict[str, Job] = {
     "tables": Job(tables, ("--removed-records", "--keep", "max:n", "--by", "chars:7", "--threshold", "0.7")),
     "folder": Job(folder_of_texts, ("--pairs", "--by", "words:3", "--threshold", "0.6")),
     "damaged": Job(damaged, ("--on-error", "skip", "--limit", "140", "--threshold", "0.7", "--removed-records")),
-    "common": Job(texts, ("--by", "words:1", "--ignore-common", "5%", "--ignore", "{given}/.notice.txt", "--threshold", "0.7")),
+    "common": Job(with_notice, ("--by", "words:1", "--ignore-common", "5%", "--ignore", "{given}/.notice.txt", "--threshold", "0.7")),
     "sets": Job(sets, ("--by", "elements", "--exact", "--threshold", "0.7", "--pairs", "--output", "ids")),
     "vectors": Job(vectors, ("--by", "cosine", "--threshold", "0.95", "--pairs", "--removed-records")),
     "codes": Job(codes, ("--by", "hamming", "--within", "3", "--field", "code", "--output", "mask")),
