@@ -318,3 +318,13 @@ def test_the_registry_loads_on_use():
         _ = families.SimHash
     code = "import sys, likewise.families; print('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("texts", ["a b", ["a b", "c d"], np.array(["a b"]), pa.array(["a b"])])
+def test_texts_are_no_sets_and_the_error_names_the_function_for_texts(texts):
+    for make in (MinHash().signature, lambda given: MinHash().band_keys(given, 2, 2)):
+        with pytest.raises(UsageError, match=r"for signatures of texts call lw\.sketch\(texts, by='words:5'\)$"):
+            make(texts)
+    with pytest.raises(UsageError) as caught:
+        MinHash().signature([1.5])
+    assert "sketch" not in str(caught.value)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.choices import CHOICES
+from likewise.errors import UsageError
 from likewise.families.checks import check_layout, one_of
 from likewise.families.similarity import SimilarityFamily
 from likewise.items.sets import Batch, ragged
@@ -15,6 +18,7 @@ from likewise.kernels import minhash as kernels
 from likewise.planning.curves import Curve, jaccard
 
 Slots = NDArray[np.uint32]
+Ragged = tuple[NDArray[np.uint64], NDArray[np.int64]]
 
 MODES = CHOICES["sketch"]
 
@@ -56,7 +60,7 @@ class MinHash(SimilarityFamily):
 
     def signature(self, batch: Batch) -> Slots:
         """Signatures, uint32[n, slots], one row per set. All slots of an empty set are 2^32 - 1."""
-        values, offsets = ragged(batch, seed=self.seed)
+        values, offsets = sets_of(batch, self.seed)
         signatures: Slots = kernels.sketch(values, offsets, self.slots, np.uint64(self.seed), self.mode == "classic")
         return signatures
 
@@ -65,7 +69,7 @@ class MinHash(SimilarityFamily):
 
         All empty sets have the same keys; the caller decides whether to pair them. Raises UsageError for more bands and rows than there are slots.
         """
-        values, offsets = ragged(batch, seed=self.seed)
+        values, offsets = sets_of(batch, self.seed)
         bands, rows = check_layout(bands, rows, self.slots)
         keys: NDArray[np.uint64] = kernels.sketch_bands(values, offsets, self.slots, bands, rows, np.uint64(self.seed), self.mode == "classic")
         return keys
@@ -73,3 +77,14 @@ class MinHash(SimilarityFamily):
     def merge(self, a: Slots, b: Slots) -> Slots:
         """The signatures of the unions. The signature of an empty set is neutral. Raises UsageError for signatures of another family."""
         return np.minimum(self.checked(a), self.checked(b))
+
+
+def sets_of(batch: Any, seed: int) -> Ragged:
+    """The elements of sets, end to end, and offsets. Raises UsageError, which for texts names the function that cuts them into sets."""
+    try:
+        return ragged(batch, seed=seed)
+    except UsageError as error:
+        first = batch if isinstance(batch, str) else next(iter(batch), None) if isinstance(batch, Iterable) else None
+        if isinstance(getattr(first, "as_py", lambda: first)(), str):
+            raise UsageError(f"{error.marked}; for signatures of texts call lw.sketch(texts, by='words:5')") from None
+        raise
