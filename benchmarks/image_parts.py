@@ -5,7 +5,7 @@
     python benchmarks/image_parts.py FOLDER [--half choose] [--every N] [--json FILE] [--false]
 
 For each change of image_copies.PARTS the collection is a half of the images and a changed copy of each. In a collage the copy is the image beside the
-next one, and both are to be found. Other pairs that show the same thing (image_copies.VERSIONS, SHOWN) do not count. Each method works as `likewise
+next one, and both should be found. Other pairs that show the same thing (image_copies.VERSIONS, SHOWN) do not count. Each method works as `likewise
 pairs` does: it proposes candidates and checks them. `exact` is the recall of `image/region` if all pairs are compared. --false lists wrong pairs.
 """
 

@@ -48,7 +48,7 @@ def peers() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
 
 
 class Half:
-    """What the methods need of the images of a half and of their copies, by change."""
+    """The images of one half and their copies by change, prepared for all methods."""
 
     def __init__(self, folder: Path, half: str):
         kinds, self.paths = [], []

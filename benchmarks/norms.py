@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def scan_of_some(vectors: np.ndarray, order: float, limit: float) -> int:
-    """What `by_scipy` finds, from the pairs of the scan."""
+    """The number that `by_scipy` returns, computed from the pairs of the scan."""
     blocks = list(NormScan.of(vectors, order, limit).pairs())
     return SOME + sum(int((block.left < SOME).sum() + (block.right < SOME).sum()) for block in blocks)
 

@@ -96,7 +96,7 @@ def test_metadata_that_expand_too_much_are_named() -> None:
 
 
 def test_transparent_parts_are_white() -> None:
-    """Whatever color lies below full transparency."""
+    """The color below full transparency does not count."""
     for image, format in [
         (halves((255, 0, 0, 255), (0, 0, 0, 0), "RGBA"), "PNG"),
         (halves((255, 0, 0, 255), (9, 9, 9, 0), "RGBA"), "WEBP"),

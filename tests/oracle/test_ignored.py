@@ -41,7 +41,7 @@ def jaccard(a: Any, b: Any) -> float:
 @settings(deadline=None)
 @given(st.lists(st.sets(st.integers(0, 60), max_size=20), min_size=1, max_size=8), st.sets(st.integers(0, 60)), st.integers(0, 2**40))
 def test_sets_without_ignored_words(rows, drop, factor):
-    """Whatever the values: spread over 64 bits as hashes are, or all in one bucket."""
+    """Values spread over 64 bits, as hashes are, and values in one bucket."""
     step = np.uint64(factor * 2 + 1)
     values = np.array([word for row in rows for word in sorted(row)], np.uint64) * step
     offsets = np.cumsum([0, *map(len, rows)])

@@ -55,7 +55,7 @@ def show(screen: Screen, originals: Any, identity: str) -> None:
 
 
 def show_rows(screen: Screen, originals: Any, removed: list[dict[str, Any]], members: list[dict[str, Any]]) -> bool:
-    """Print the outcome of an item by its own rows of removed.parquet, or else by those that it was kept for. False: there are none."""
+    """Print why an item was removed, or which items it represents. Return False if removed.parquet does not mention it."""
     if len(removed) > 1:
         screen.warn(f"{counted(len(removed), 'removed item')} have this id; this is the first one. Give SOURCE:LINE for another")
     if removed:

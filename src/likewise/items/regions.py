@@ -30,7 +30,7 @@ FEATURE = np.dtype([("place", "<f4", 2), ("descriptor", "u1", DIMENSION)])
 SCALE = 255
 #: The descriptor of a feature in the mirrored image: OpenCV's has 4 rows and columns of 8 directions, relative to that of the feature.
 MIRRORED = np.arange(DIMENSION).reshape(4, 4, 8)[::-1, :, -np.arange(8)].reshape(-1)
-#: What follows the head of a payload, before the features: width and height of the picture that was described, and the gray picture.
+#: The part of a payload between head and features: the gray picture, and width and height of the picture that was described.
 BODY = np.dtype([("size", "<u4", 2), ("gray", "u1", (SIDE, SIDE))])
 
 #: Regions one after another as words, uint64[m], and where each begins, int64[n + 1].
