@@ -84,7 +84,8 @@ def sets_of(batch: Any, seed: int) -> Ragged:
     try:
         return ragged(batch, seed=seed)
     except UsageError as error:
-        first = batch if isinstance(batch, str) else next(iter(batch), None) if isinstance(batch, Iterable) else None
+        several = isinstance(batch, Iterable) and getattr(batch, "ndim", None) != 0  # an array of no dimension cannot be iterated
+        first = next(iter(batch), None) if several else None
         if isinstance(getattr(first, "as_py", lambda: first)(), str):
             raise UsageError(f"{error.marked}; for signatures of texts call lw.sketch(texts, by='words:5')") from None
         raise
