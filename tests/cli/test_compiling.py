@@ -24,7 +24,7 @@ from likewise.compiled import jit
 from likewise.compiled.notice import NOTICE
 from likewise.progress import INTERRUPTED
 
-#: What the command line says about a first run.
+#: The message of the command line in a first run.
 ONCE = "(once per data type and machine, up to half a minute); likewise doctor --compile does all at once"
 
 

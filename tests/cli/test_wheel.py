@@ -29,7 +29,7 @@ def built(folder: Path, ahead: str) -> Path:
 
 
 class Build:
-    """What the hook uses of hatchling: an interface that shows messages."""
+    """The part of hatchling that the hook uses: an interface that shows messages."""
 
     def __init__(self) -> None:
         self.said: list[str] = []

@@ -105,7 +105,7 @@ def warnings_of(*given: object, **choices: object) -> list[str]:
 
 
 def test_a_run_of_a_few_text_files_says_that_each_is_one_document(tmp_path: Path) -> None:
-    """The lines of a file may be meant as items. Two short files are compared with each other, so nothing is said."""
+    """The lines of a file may be meant as items. Two short files are compared with each other, without a warning."""
     names, more, short, one = (tmp_path / name for name in ("my names.txt", "b.txt", "c.txt", "d.txt"))
     names.write_text("".join(f"name {number}\n" for number in range(5000)))
     more.write_text("x\n" * 200)

@@ -13,17 +13,8 @@ import pyarrow.compute as pc
 import pytest
 
 import likewise as lw
+from eight_words import LIKE, ROWS, SAME
 from likewise.runs.table import Data, LazyData
-
-SAME = "one two three four five six seven eight"
-ROWS = [
-    {"id": "a", "text": SAME},
-    {"id": 7, "text": SAME},
-    {"id": "c", "text": SAME + " nine"},
-    {"id": "d", "text": "other words\nthat  nobody repeats"},
-]
-#: By words:1: a and 7 share 8 of 8 words, and each 8 of 9 with c.
-LIKE: dict[str, Any] = {"by": "words:1", "threshold": 0.8}
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ def kind_of(path: Path) -> str:
 def open_read(path: Path, borders: Borders | None = None) -> io.RawIOBase:
     """Open the file's decompressed content, across all members and frames, as a raw stream (``readinto``, ``read``).
 
-    ``borders``: filled while reading with the place of each member in the file, by its place in the text, and with both ends; empty for files without
+    ``borders``: filled while reading: for each member and for both ends, the place in the text -> the place in the file. Empty for files without
     members. Reading raises DataError if the stream is truncated or damaged.
     """
     kind = kind_of(path)

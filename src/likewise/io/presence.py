@@ -49,7 +49,7 @@ def check(sources: Sequence[Source], want: Want) -> None:
 
 
 def seen(sources: Iterable[Source], want: Want) -> str:
-    """Return the fields at the beginnings of sources, for the end of a message: "; fields seen: id, text", or "" if there are none."""
+    """Return the fields at the beginnings of sources, for the end of a message: "; fields seen: id, text", or "" without fields."""
     names: dict[str, None] = {}
     for source in sources:
         asked = source.asked(want)._replace(text="", whole=True)  # no field is "", so all names are listed

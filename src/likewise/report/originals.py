@@ -167,7 +167,7 @@ class Originals:
         return f"record {position + 1} of {source}"
 
     def position(self, source: str, number: int) -> int | None:
-        """Return the position of the record at a line, or with the number of a row, as `name` shows them; None if there is none."""
+        """Return the position of the record at a line, or with the number of a row, as `name` shows them, or None."""
         if source not in self.paths:
             return None
         try:
