@@ -1,20 +1,25 @@
-"""Draw the figures of docs/explanation and docs/learn. tests/docs/test_lecture.py checks that the files are up to date."""
+"""Draw the figures of the docs: those of docs/explanation that need more than a few lines, and those that code on a page writes.
+
+tests/docs checks that the files are up to date.
+"""
 
 from __future__ import annotations
 
 import math
+import os
+import re
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from scale_model import chart as scale
 
-from likewise.drawing.curves import Drawn, s_curves
 from likewise.drawing.markup import tag
 from likewise.drawing.svg import Plane, standalone, svg
 from likewise.families import MinHash
-from likewise.lecture import Signatures
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs/explanation/figures"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+FOLDER = DOCS / "explanation/figures"
 
 
 def estimates() -> str:
@@ -44,28 +49,6 @@ def estimates() -> str:
         *dots,
     )
     return standalone(chart, "Estimates by 128 slots")
-
-
-def threshold() -> str:
-    """The S-curve of 20 bands of 5 rows around a threshold of 0.6."""
-    layout = Drawn("20 bands of 5 rows", MinHash().all_of(5).any_of(20).probability)
-    return standalone(s_curves([layout], 0.6), "20 bands of 5 rows around a threshold of 0.6")
-
-
-def layouts() -> str:
-    """The S-curves of three layouts of 50 slots."""
-    curves = [Drawn(f"{bands} bands of {rows} rows", MinHash().all_of(rows).any_of(bands).probability) for bands, rows in ((2, 25), (5, 10), (10, 5))]
-    return standalone(s_curves(curves, None), "Three layouts of 50 slots")
-
-
-def amplified() -> str:
-    """The curves of one function, AND-OR and OR-AND of 16 functions."""
-    families = {
-        "one function": MinHash().all_of(1),
-        "AND of 4, then OR of 4": MinHash().all_of(4).any_of(4),
-        "OR of 4, then AND of 4": MinHash().any_of(4).all_of(4),
-    }
-    return standalone(s_curves([Drawn(name, family.probability) for name, family in families.items()], None), "AND-OR and OR-AND of 16 functions")
 
 
 #: mAP on the images of benchmarks/features.py --sweep, by tables N, then by bits B from 6 on: with one bit per bin, or with the square root of its
@@ -130,18 +113,9 @@ def by_size() -> str:
     return standalone(svg(plane.width, plane.height, words, *axes, *drawn), "Accuracy by size")
 
 
-def buckets() -> str:
-    """The buckets of three columns in two bands of two rows."""
-    return Signatures.of([(1, 1, 2), (3, 3, 4), (5, 6, 6), (0, 7, 7)]).banded(2, 2).svg()
-
-
 FIGURES: dict[str, Callable[[], str]] = {
-    "buckets.svg": buckets,
     "scale.svg": scale,
     "estimates.svg": estimates,
-    "threshold.svg": threshold,
-    "layouts.svg": layouts,
-    "amplified.svg": amplified,
     "features-by-bits.svg": by_bits,
     "features-by-size.svg": by_size,
 }
@@ -150,3 +124,10 @@ FIGURES: dict[str, Callable[[], str]] = {
 if __name__ == "__main__":
     for name, draw in FIGURES.items():
         (FOLDER / name).write_text(draw())
+    for page in DOCS.rglob("*.md"):
+        code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
+        if 'Path("figures/' in code:
+            os.chdir(page.parent)
+            os.makedirs("figures", exist_ok=True)
+            with redirect_stdout(None):
+                exec(code, {})

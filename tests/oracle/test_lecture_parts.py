@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -15,6 +16,7 @@ from rapidfuzz.distance import Indel
 import likewise as lw
 from likewise import lecture
 from likewise.errors import UsageError
+from likewise.families import Line, MinHash
 from likewise.lecture import Matrix, Signatures, Universal
 
 SHORT = st.text("abcd", max_size=8)
@@ -54,9 +56,41 @@ def test_candidates_agree_in_all_rows_of_one_band_or_more(rows, layout):
 
 
 def test_buckets_are_drawn_with_their_columns():
-    picture = Signatures.of([(1, 1, 2), (3, 3, 4)]).banded(1, 2).svg()
+    banding = Signatures.of([(1, 1, 2), (3, 3, 4)]).banded(1, 2)
+    picture = banding.svg()
+    assert banding._repr_svg_() == picture and not hasattr(banding, "_repr_html_")  # which a notebook would show instead
     assert picture.count("<rect") == 3  # the page and two buckets
     assert "C1, C2" in picture and "Candidates: C1 and C2" in picture
+
+
+def test_points_are_the_mean_shares_of_all_pairs_by_their_value():
+    """Sets of 1 to 4 shifted elements: pairs at 1/3 and 3/5, and pairs with nothing in common, each in a step of its own."""
+    sets = [{1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}, {9}, set()]
+    family = MinHash(200, "classic")
+    signatures = family.signature(sets)
+    by_value = {Fraction(3, 5): [(0, 1), (1, 2)], Fraction(1, 3): [(0, 2)], Fraction(0): [(0, 3), (1, 3), (2, 3), (0, 4), (1, 4), (2, 4), (3, 4)]}
+    expected = {value: np.mean([(signatures[a] == signatures[b]).mean() for a, b in pairs]) for value, pairs in by_value.items()}
+    found = lecture.measured(family, sets)
+    assert np.array(found) == pytest.approx(np.array(sorted((float(value), share) for value, share in expected.items())))
+    assert family.svg(points=found).count("<path d=") == 4  # three points, and one in the legend
+
+
+def test_points_of_a_plan_are_shares_of_pairs_in_a_common_bucket():
+    vectors = [[1, 0], [1, 0.01], [0, 1], [-1, 0.5]]
+    plan = lw.plan(by="angle", within=10, dimension=2)
+    found = lecture.measured(plan, vectors, steps=100)
+    close, *far = [(float(lw.similarity(a, b, by="angle"))) for a, b in combinations(vectors, 2)]
+    assert found[0] == (pytest.approx(close), 1.0)
+    assert all(share == 0 for value, share in found[1:]) and [value for value, _ in found[1:]] == pytest.approx(
+        sorted(d for d in far if d <= plan.span[1])
+    )
+
+
+def test_points_lie_within_the_chart():
+    """Of lines it ends where the curve has come down."""
+    family = Line(1.0)
+    assert [value for value, _ in lecture.measured(family, [[0.0], [1.0], [1e6]])] == [1.0]
+    assert lecture.measured(family, [[0.0], [1e6]]) == []
 
 
 @given(st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3).filter(any), min_size=2, max_size=2))
@@ -98,6 +132,8 @@ def test_few_bits_are_the_leading_ones():
         (lambda: lecture.sides([[1, 2]], [[1]]), "one length"),
         (lambda: lecture.on_line([[1]], [1], 0), "above 0"),
         (lambda: lecture.histogram([3], [lambda x: x]), "values 0 and 1"),
+        (lambda: lecture.measured(MinHash(), [{1}]), "give 2 to 500"),
+        (lambda: lecture.measured("MinHash", [{1}, {2}]), "give a family"),
         (lambda: lecture.errors_of([2], 1, 1, 0.5), "from 0 to 1"),
     ],
 )

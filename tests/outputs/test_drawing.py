@@ -301,5 +301,5 @@ def test_a_family_draws_its_curve():
 
     for family in (MinHash(), Hyperplane(), Line(width=2.0), Bits(dimension=64), MinHash().all_of(5).any_of(20)):
         tree = ET.fromstring(family._repr_svg_())
-        assert tree.find(f"{SVG}title").text == repr(family)
+        assert tree.find(f"{SVG}title").text == family.title
         assert family.collision.measure in "".join(tree.itertext())

@@ -40,9 +40,29 @@ def test_families_are_plotted_on_given_axes():
     assert Line(4.0).plot(Stripe(4.0), ax=ax) is ax
     assert len(ax.lines) == 2 and ax.get_xlabel() == "L2 distance" and ax.get_ylim() == (0, 1)
     alone = MinHash().plot()
-    assert alone.get_legend() is None and alone.get_title() == repr(MinHash())
+    assert alone.get_legend() is None and alone.get_title() == "MinHash"
     with pytest.raises(UsageError, match="cannot be drawn over"):
         MinHash().plot(Bits(64))
+
+
+def test_families_are_drawn_with_areas_around_a_threshold():
+    family = MinHash().all_of(5).any_of(20)
+    ax = family.plot(MinHash().any_of(4).all_of(4), threshold=0.8)
+    assert list(ax.lines[-1].get_xdata()) == [0.8, 0.8]
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    areas = ["false positives by 1, below the threshold", "may be missed by 1"]
+    assert labels == ["AND of 5, then OR of 20 by MinHash", "OR of 4, then AND of 4 by MinHash", *areas]
+    assert "at the threshold 0.8: 99.96%" in family.svg(threshold=0.8) and "at the threshold" not in family.svg()
+    falling = Line(4.0).svg(threshold=3)
+    assert "beyond the threshold" in falling and "threshold 3" in falling
+    assert lw.plan(bands=20, rows=5, threshold=0.6).svg(threshold=0.8).count("threshold 0.8") == 2  # drawn and described
+
+
+@pytest.mark.parametrize("threshold", [2, -1, float("nan"), "high"])
+def test_a_threshold_outside_the_chart_is_refused(threshold):
+    for draw in (MinHash().svg, MinHash().plot, lw.plan().svg):
+        with pytest.raises(UsageError, match="outside the chart, which goes from 0 to 1"):
+            draw(threshold=threshold)
 
 
 def test_measured_points_are_drawn_and_described():

@@ -84,7 +84,7 @@ def test_families_are_drawn_like_plans():
     one, two = MinHash(), MinHash().all_of(2)
     drawn = one.svg(two)
     assert "probability of a collision" in drawn and "The probability that a pair collides, by Jaccard similarity" in drawn and "found" not in drawn
-    assert "&lt;2 functions of MinHash(slots=2, " in drawn and drawn.count("<polyline") == 4  # two curves, and two in the legend
+    assert ">AND of 2 by MinHash<" in drawn and drawn.count("<polyline") == 4  # two curves, and two in the legend
     assert "probability of being found" in lw.plan().svg() and "colli" not in lw.plan().svg()
     with pytest.raises(UsageError, match="a family by Hamming distance cannot be drawn over one by Jaccard similarity; draw them separately"):
         one.svg(Bits(dimension=64))
@@ -99,7 +99,7 @@ def test_layouts_are_compared(layouts):
     assert repr(plan) == repr(one)
 
 
-@pytest.mark.parametrize("layouts", ["10", "axb", "", [(10,)], [], "1x1," * 6 + "1x1", [(-1, 5)]])
+@pytest.mark.parametrize("layouts", ["10", "axb", "", [(10,)], [], 5, [20, 5], [(2, 5, 1)], "1x1," * 6 + "1x1", [(-1, 5)]])
 def test_wrong_layouts_are_refused(layouts):
     with pytest.raises(UsageError, match=r"give up to 6 layouts as BANDSxROWS|empty string"):
         lw.plan(layouts=layouts)

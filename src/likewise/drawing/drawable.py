@@ -18,7 +18,7 @@ class Drawable(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def chart(self, others: tuple[Any, ...], points: Points) -> Chart:
+    def chart(self, others: tuple[Any, ...], points: Points, threshold: float | None) -> Chart:
         """The curves of this object and of others of the same measure. Raises UsageError for those of another."""
 
     @property
@@ -26,26 +26,26 @@ class Drawable(ABC):
     def title(self) -> str:
         """The title of the chart."""
 
-    def svg(self, *others: Any, points: Points = ()) -> str:
+    def svg(self, *others: Any, points: Points = (), threshold: float | None = None) -> str:
         """Return the curve as an SVG chart, with areas for false negatives and false positives around a threshold; others are drawn over it.
 
-        points: measured (similarity or distance, share of such pairs). To write a file:
-        ``Path("curve.svg").write_text(plan.svg(), encoding="utf-8")``. Raises UsageError for others of another measure, whose axis differs, and for
-        points outside the chart.
+        points: measured (similarity or distance, share of such pairs); `likewise.lecture.measured` measures them on given items. threshold: that
+        of a plan by default; without one, no areas are drawn. To write a file: ``Path("curve.svg").write_text(plan.svg(), encoding="utf-8")``.
+        Raises UsageError for others of another measure, whose axis differs, and for points or a threshold outside the chart.
         """
         from likewise.drawing.curves import drawn
         from likewise.drawing.svg import standalone
 
-        return standalone(drawn(self.chart(others, points)), self.title)
+        return standalone(drawn(self.chart(others, points, threshold)), self.title)
 
-    def plot(self, *others: Any, points: Points = (), ax: Any = None) -> Any:
+    def plot(self, *others: Any, points: Points = (), threshold: float | None = None, ax: Any = None) -> Any:
         """Draw the chart of `svg` with matplotlib (``likewise[plot]``), on ``ax`` or on new axes, which are returned.
 
         Raises MissingPartError without matplotlib, and the errors of `svg`.
         """
         from likewise.drawing.plots import plot
 
-        return plot(self.chart(others, points), self.title, ax)
+        return plot(self.chart(others, points, threshold), self.title, ax)
 
     def _repr_svg_(self) -> str:  # shown by notebooks
         return self.svg()

@@ -67,19 +67,23 @@ class Probabilities(Drawable):
             raise UsageError(f"sensitivity({quoted(d1)}, {quoted(d2)}): give the smaller distance first")
         return Sensitivity(d1, d2, self.probability(distance=d1), self.probability(distance=d2))
 
-    def chart(self, others: tuple[Any, ...], points: Points) -> Chart:
+    def chart(self, others: tuple[Any, ...], points: Points, threshold: float | None) -> Chart:
         from likewise.drawing.curves import COLLISION, Drawn, charted, check_others
 
         check_others(self, others, Probabilities, "family", "families")
         curve = self.collision
         span = (max(curve.least, 0.0) if curve.distances else curve.least, curve.most)
-        drawn = [Drawn(repr(one) if others else "", one.probability) for one in (self, *others)]
-        return charted(drawn, None, axis=curve.measure, span=span, falling=curve.distances, event=COLLISION, points=points)
+        drawn = [Drawn(one.title if others else "", one.probability) for one in (self, *others)]
+        at = None if threshold is None else number_of(threshold)
+        return charted(drawn, at, axis=curve.measure, span=span, falling=curve.distances, event=COLLISION, points=points)
 
     @property
     def title(self) -> str:
-        """The title of the chart."""
-        return repr(self)
+        """The title of the chart, and the name of its curve: the family with the parameters that the curve depends on."""
+        parameters = ", ".join(
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in self.collision.parameters.items()
+        )
+        return self.collision.family + (f"({parameters})" if parameters else "")
 
 
 class Family(Probabilities):
@@ -193,8 +197,16 @@ class Amplified(Probabilities):
         object.__setattr__(self, "family", self.family.with_slots(self.functions))
 
     def __repr__(self) -> str:
-        steps = ", then ".join(f"{'AND' if kind == 'all' else 'OR'} of {count:,}" for kind, count in self.steps)
-        return f"<{self.functions:,} functions of {self.family!r}: {steps}>"
+        return f"<{self.functions:,} functions of {self.family!r}: {self.construction}>"
+
+    @property
+    def construction(self) -> str:
+        """The steps in words: ``AND of 4, then OR of 4``."""
+        return ", then ".join(f"{'AND' if kind == 'all' else 'OR'} of {count:,}" for kind, count in self.steps)
+
+    @property
+    def title(self) -> str:
+        return f"{self.construction} by {self.family.title}"
 
     @property
     def functions(self) -> int:

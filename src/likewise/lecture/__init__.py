@@ -18,6 +18,7 @@ from likewise.lecture.baskets import a_priori, pcy
 from likewise.lecture.hashing import Universal
 from likewise.lecture.histograms import histogram, one_to_many, one_to_one
 from likewise.lecture.matrix import Matrix, OnePass, RowTypes
+from likewise.lecture.measured import measured
 from likewise.lecture.sets import clustered_jaccard, containment, jaccard, weighted_jaccard
 from likewise.lecture.sheet import Sheet
 from likewise.lecture.shingles import bag, shingle_numbers, shingles
@@ -44,6 +45,7 @@ __all__ = [
     "hamming",
     "histogram",
     "jaccard",
+    "measured",
     "on_line",
     "one_to_many",
     "one_to_one",

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from likewise.drawing.markup import Html, tag
 from likewise.drawing.svg import standalone, svg
 from likewise.errors import UsageError
-from likewise.lecture.sheet import Printed, Sheet, written
+from likewise.lecture.sheet import Sheet, written
 
 Key = tuple[Any, ...]
 
@@ -26,8 +26,8 @@ class Bucket(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Banding(Printed):
-    """A signature matrix cut into bands.
+class Banding:
+    """A signature matrix cut into bands. It prints as a table of buckets, and a notebook draws them.
 
     >>> from likewise.lecture import Signatures
     >>> banding = Signatures.of([(1, 1, 2), (3, 3, 4), (5, 6, 6), (0, 7, 7)]).banded(2, 2)
@@ -66,7 +66,11 @@ class Banding(Printed):
 
     @property
     def sheet(self) -> Sheet:
+        """The buckets as a table."""
         return Sheet(("band", "key", "columns"), tuple((b.band, written(b.key), ", ".join(b.columns)) for b in self.buckets))
+
+    def __repr__(self) -> str:
+        return repr(self.sheet)
 
     def svg(self) -> str:
         """The buckets as an SVG picture: a row of boxes for each band. Boxes of two or more columns hold candidates."""

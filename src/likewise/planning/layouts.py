@@ -27,10 +27,14 @@ def parse_layouts(given: str | Sequence[tuple[int, int]] | None, others: Mapping
         return [{}]
     if both := [name for name in ("bands", "rows") if name in others]:
         raise UsageError(f"{option('layouts')} and {option(both[0])} exclude each other; give one of them")
-    pairs = [tuple(layout.strip().lower().split("x")) for layout in given.split(",")] if isinstance(given, str) else list(given)
-    if not 1 <= len(pairs) <= MOST_LAYOUTS or not all(len(pair) == 2 and all(map(is_count, pair)) for pair in pairs):
+    try:
+        layouts = [layout.strip().lower().split("x") for layout in given.split(",")] if isinstance(given, str) else list(given)
+        pairs = [(int(bands), int(rows)) for bands, rows in layouts if is_count(bands) and is_count(rows)]
+    except (TypeError, ValueError):  # no layouts, or none of two numbers
+        layouts, pairs = [], []
+    if not 1 <= len(layouts) == len(pairs) <= MOST_LAYOUTS:
         raise UsageError(f"{option('layouts', given)}: give up to {MOST_LAYOUTS} layouts as BANDSxROWS, such as 2x25,5x10,10x5")
-    return [{"bands": int(bands), "rows": int(rows)} for bands, rows in pairs]
+    return [{"bands": bands, "rows": rows} for bands, rows in pairs]
 
 
 def is_count(given: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from likewise.drawing.drawable import Drawable, Points
 from likewise.drawing.numbers import percent, shown
 from likewise.messages import Message, option
-from likewise.planning.curves import Curve, jaccard, mapped
+from likewise.planning.curves import Curve, jaccard, mapped, number_of
 from likewise.planning.density import GRID, sets
 from likewise.planning.families import BITS
 from likewise.planning.model import Model, probability
@@ -197,13 +197,13 @@ class Plan(Drawable):
             said.append(f"{self.layout}: {small}; use two bands or more, or {option('sketch', 'classic')}")
         return said
 
-    def chart(self, others: tuple[Any, ...], points: Points) -> Chart:
+    def chart(self, others: tuple[Any, ...], points: Points, threshold: float | None) -> Chart:
         from likewise.drawing.curves import Drawn, charted, check_others
 
         check_others(self, others, Plan, "plan", "plans")
         drawn = [Drawn(f"{plan.bands} × {plan.rows}", plan.curve) for plan in (self, *self.others, *others)]
-        axis = self.collision.measure
-        return charted(drawn, float(self.threshold), axis=axis, span=self.span, falling=self.collision.distances, points=points)
+        at = float(self.threshold) if threshold is None else number_of(threshold)
+        return charted(drawn, at, axis=self.collision.measure, span=self.span, falling=self.collision.distances, points=points)
 
     @property
     def title(self) -> str:
