@@ -151,6 +151,7 @@ def test_python_on_a_page_prints_what_it_says(page, capsys, tmp_path, monkeypatc
     """
     (tmp_path / "figures").mkdir()
     code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
+    (tmp_path / "docs").symlink_to(ROOT / "docs")  # pages read the data in docs/
     monkeypatch.chdir(tmp_path)
     exec(code, {})
     said = re.findall(r"(?m)(?:print\(.*?#|^#) (.+)$", code)
