@@ -63,6 +63,29 @@ def test_buckets_are_drawn_with_their_columns():
     assert "C1, C2" in picture and "Candidates: C1 and C2" in picture
 
 
+def test_elements_may_be_numbers_and_strings_at_once():
+    assert Matrix.of([{10, "b"}, {9, "b"}]).rows == (9, 10, "b")
+    assert lecture.a_priori([{1, "a"}, {"a", 1}], 2).pairs == {(1, "a"): 2}
+
+
+def test_weights_may_be_a_mapping_or_a_list():
+    assert lecture.weighted_jaccard([2, 4, 2, 3], [1, 2, 2, 2]) == lecture.weighted_jaccard({0: 2, 1: 4, 2: 2, 3: 3}, [1, 2, 2, 2]) == Fraction(7, 11)
+
+
+def test_the_similarities_of_a_matrix_give_its_expected_errors():
+    """Of 1/5 and 1, by one band of one row: a pair at 1/5 is a candidate in one case of five."""
+    matrix = Matrix.of([{1, 2, 3}, {3, 4, 5}, {3, 4, 5}])
+    assert matrix.similarities() == {("C1", "C2"): Fraction(1, 5), ("C1", "C3"): Fraction(1, 5), ("C2", "C3"): 1}
+    assert lecture.errors_of(matrix.similarities().values(), 1, 1, threshold=0.5) == (1, 0, 2, pytest.approx(2 / 5))
+
+
+@given(st.lists(st.sets(st.integers(0, 4)), min_size=1, max_size=4), st.permutations(range(5)))
+def test_first_elements_stand_at_the_places_of_the_signature(sets, order):
+    matrix = Matrix.of(sets, rows=range(5))
+    (places,), (first,) = (zip(*s.columns.values(), strict=True) for s in (matrix.ordered(order), matrix.firsts(order)))
+    assert [order[place - 1] if place < math.inf else None for place in places] == list(first)
+
+
 def test_points_are_the_mean_shares_of_all_pairs_by_their_value():
     """Sets of 1 to 4 shifted elements: pairs at 1/3 and 3/5, and pairs with nothing in common, each in a step of its own."""
     sets = [{1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}, {9}, set()]
@@ -132,6 +155,11 @@ def test_few_bits_are_the_leading_ones():
         (lambda: lecture.sides([[1, 2]], [[1]]), "one length"),
         (lambda: lecture.on_line([[1]], [1], 0), "above 0"),
         (lambda: lecture.histogram([3], [lambda x: x]), "values 0 and 1"),
+        (lambda: lecture.shingles(["a"]), "give one text"),
+        (lambda: lecture.one_to_one([1], [1, 2]), "1 and 2 bins"),
+        (lambda: lecture.pcy([{1, 2}], 1, hash, 0), "1 or more"),
+        (lambda: lecture.s_curve(2, 2, [2]), "similarity 2"),
+        (lambda: lecture.s_curves([(2, 2)], [-1]), "similarity -1"),
         (lambda: lecture.measured(MinHash(), [{1}]), "give 2 to 500"),
         (lambda: lecture.measured("MinHash", [{1}, {2}]), "give a family"),
         (lambda: lecture.errors_of([2], 1, 1, 0.5), "from 0 to 1"),

@@ -13,7 +13,7 @@ Rajaraman and Ullman, Mining of Massive Datasets, chapters 3 and 6; docs/learn/ 
 Fraction(2, 3)
 """
 
-from likewise.lecture.banding import Banding, errors_of, s_curve
+from likewise.lecture.banding import Banding, errors_of, s_curve, s_curves
 from likewise.lecture.baskets import a_priori, pcy
 from likewise.lecture.hashing import Universal
 from likewise.lecture.histograms import histogram, one_to_many, one_to_one
@@ -51,6 +51,7 @@ __all__ = [
     "one_to_one",
     "pcy",
     "s_curve",
+    "s_curves",
     "shingle_numbers",
     "shingles",
     "sides",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -99,6 +99,14 @@ def chance(similarity: float, bands: int, rows: int) -> float:
     return 1 - (1 - similarity**rows) ** bands
 
 
+def similarities(given: Iterable[float]) -> list[float]:
+    """Similarities as a list. Raises UsageError for those outside 0 to 1."""
+    found = list(given)
+    if wrong := [s for s in found if not 0 <= s <= 1]:
+        raise UsageError(f"similarity {wrong[0]}: give numbers from 0 to 1")
+    return found
+
+
 def s_curve(bands: int, rows: int, at: Iterable[float] = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)) -> Sheet:
     """The probability of each event on the way to a candidate, by similarity.
 
@@ -112,8 +120,21 @@ def s_curve(bands: int, rows: int, at: Iterable[float] = (0.2, 0.3, 0.4, 0.5, 0.
     0.7          0.16807         0.02522    0.97478
     0.8          0.32768         0.00036    0.99964
     """
-    rows_of = ((s, s**rows, (1 - s**rows) ** bands, chance(s, bands, rows)) for s in at)
-    return Sheet(("s", "one band agrees", "no band agrees", "candidate"), tuple(rows_of))
+    each = [(s, s**rows, (1 - s**rows) ** bands, chance(s, bands, rows)) for s in similarities(at)]
+    return Sheet(("s", "one band agrees", "no band agrees", "candidate"), tuple(each))
+
+
+def s_curves(layouts: Iterable[tuple[int, int]], at: Iterable[float] = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)) -> Sheet:
+    """The probability of a candidate by similarity, with a column for each layout of (bands, rows).
+
+    >>> s_curves([(20, 5), (15, 5), (10, 10)], at=[0.3, 0.8])
+    s     20 x 5   15 x 5  10 x 10
+    0.3  0.04749  0.03584  0.00006
+    0.8  0.99964  0.99741  0.67886
+    """
+    layouts = list(layouts)
+    rows = ((s, *(chance(s, bands, height) for bands, height in layouts)) for s in similarities(at))
+    return Sheet(("s", *(f"{bands} x {height}" for bands, height in layouts)), tuple(rows))
 
 
 class Errors(NamedTuple):
@@ -125,8 +146,8 @@ class Errors(NamedTuple):
     false_positives: float
 
 
-def errors_of(similarities: Sequence[float], bands: int, rows: int, threshold: float) -> Errors:
-    """The expected false negatives and false positives among pairs of these similarities. A pair at the threshold is similar.
+def errors_of(pairs: Iterable[float], bands: int, rows: int, threshold: float) -> Errors:
+    """The expected false negatives and false positives among pairs, given by their similarities. A pair at the threshold is similar.
 
     Raises UsageError for similarities outside 0 to 1.
 
@@ -134,9 +155,7 @@ def errors_of(similarities: Sequence[float], bands: int, rows: int, threshold: f
     >>> round(found.false_negatives, 1), round(found.false_positives, 1)
     (10.0, 47.5)
     """
-    if not all(0 <= s <= 1 for s in similarities):
-        raise UsageError("similarities of pairs: give numbers from 0 to 1")
-    similar = [s for s in similarities if s >= threshold]
-    others = [s for s in similarities if s < threshold]
+    given = similarities(pairs)
+    similar, others = [s for s in given if s >= threshold], [s for s in given if s < threshold]
     missed = math.fsum(1 - chance(s, bands, rows) for s in similar)
     return Errors(len(similar), missed, len(others), math.fsum(chance(s, bands, rows) for s in others))

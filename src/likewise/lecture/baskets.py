@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from likewise.errors import UsageError
+from likewise.lecture.sets import in_order
 from likewise.lecture.sheet import Printed, Sheet
 
 Pair = tuple[Hashable, Hashable]
@@ -40,13 +42,13 @@ class Passes(Printed):
 
 def pairs_of(basket: Iterable[Hashable]) -> list[Pair]:
     """The pairs of a basket's distinct items, in order."""
-    return list(combinations(sorted(set(basket)), 2))  # type: ignore[type-var,arg-type]
+    return list(combinations(in_order(basket), 2))
 
 
 def counts_of(baskets: Sequence[Collection[Hashable]]) -> dict[Hashable, int]:
     """The number of baskets with each item."""
     counts = Counter(item for basket in baskets for item in set(basket))
-    return dict(sorted(counts.items()))  # type: ignore[type-var]
+    return {item: counts[item] for item in in_order(counts)}
 
 
 def a_priori(baskets: Sequence[Collection[Hashable]], support: int) -> Passes:
@@ -67,13 +69,16 @@ def a_priori(baskets: Sequence[Collection[Hashable]], support: int) -> Passes:
 def pcy(baskets: Sequence[Collection[Hashable]], support: int, bucket: Callable[[Pair], int], buckets: int) -> Passes:
     """A-Priori whose first pass also counts buckets of pairs; pass 2 leaves out pairs of infrequent buckets (Park, Chen and Yu 1995).
 
-    bucket: the hash function of pairs, taken modulo ``buckets``. The frequent pairs are those of `a_priori`.
+    bucket: the hash function of pairs, taken modulo ``buckets``. The frequent pairs are those of `a_priori`. Raises UsageError
+    for no buckets.
 
     >>> baskets = [{1, 2, 3}, {2, 3, 4}, {3, 4, 5}, {1, 3, 4}, {2, 4, 6}, {1, 2, 4}]
     >>> found = pcy(baskets, support=3, bucket=lambda pair: pair[0] * pair[1], buckets=5)
     >>> found.buckets, found.counted, found.pairs == a_priori(baskets, 3).pairs
     ((2, 2, 6, 5, 3), {(1, 2): 2, (1, 3): 2, (2, 4): 3, (3, 4): 3, (1, 4): 2}, True)
     """
+    if buckets < 1:
+        raise UsageError(f"{buckets} buckets: give 1 or more")
     counts = [0] * buckets
     for basket in baskets:
         for pair in pairs_of(basket):

@@ -25,13 +25,20 @@ def histogram(features: Iterable[Any], functions: Sequence[Callable[[Any], int]]
     return counts
 
 
+def bins(x: Sequence[int], y: Sequence[int]) -> list[tuple[int, int]]:
+    """The counts of both histograms, bin by bin. Raises UsageError for different numbers of bins."""
+    if len(x) != len(y):
+        raise UsageError(f"histograms of {len(x)} and {len(y)} bins; give histograms by the same functions")
+    return list(zip(x, y, strict=True))
+
+
 def one_to_one(x: Sequence[int], y: Sequence[int]) -> int:
     """The sum of the smaller counts: each feature is matched once.
 
     >>> one_to_one([2, 4, 2, 3], [1, 2, 2, 2])
     7
     """
-    return sum(map(min, zip(x, y, strict=True)))
+    return sum(min(a, b) for a, b in bins(x, y))
 
 
 def one_to_many(x: Sequence[int], y: Sequence[int]) -> int:
@@ -40,4 +47,4 @@ def one_to_many(x: Sequence[int], y: Sequence[int]) -> int:
     >>> one_to_many([2, 4, 2, 3], [1, 2, 2, 2])
     20
     """
-    return sum(a * b for a, b in zip(x, y, strict=True))
+    return sum(a * b for a, b in bins(x, y))

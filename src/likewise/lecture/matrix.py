@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from likewise.errors import UsageError
 from likewise.lecture.hashing import name_of
-from likewise.lecture.sets import jaccard, ratio
+from likewise.lecture.sets import in_order, jaccard, ratio
 from likewise.lecture.sheet import Printed, Sheet
 from likewise.lecture.signatures import Signatures, named
 
@@ -70,7 +71,7 @@ class Matrix(Printed):
         Raises UsageError for an element that is not among the rows, and for a row that occurs twice.
         """
         columns = {name: frozenset(given) for name, given in named(sets, "C").items()}
-        there = sorted(frozenset().union(*columns.values())) if rows is None else list(rows)  # type: ignore[type-var]
+        there = in_order(frozenset().union(*columns.values())) if rows is None else list(rows)
         if len(set(there)) < len(there):
             raise UsageError(f"rows {there}: give each row once")
         for name, elements in columns.items():
@@ -105,6 +106,10 @@ class Matrix(Printed):
     def similarity(self, a: str, b: str) -> Fraction:
         """The Jaccard similarity of two columns."""
         return jaccard(self.column(a), self.column(b))
+
+    def similarities(self) -> dict[tuple[str, str], Fraction]:
+        """The Jaccard similarity of each pair of columns."""
+        return {pair: self.similarity(*pair) for pair in combinations(self.sets, 2)}
 
     def types(self, a: str, b: str) -> RowTypes:
         """The numbers of rows of types a, b, c and d of two columns."""
@@ -143,8 +148,18 @@ class Matrix(Printed):
         for order in orders:
             if set(order) != set(self.rows) or len(order) != len(self.rows):
                 raise UsageError(f"order {order!r}: list each of the {len(self.rows)} rows once")
-        names = [order if isinstance(order, str) else ", ".join(map(str, order)) for order in orders]
-        return self._signed(names, [{row: place for place, row in enumerate(order, 1)} for order in orders])
+        return self._signed([name_of_order(order) for order in orders], [{row: place for place, row in enumerate(order, 1)} for order in orders])
+
+    def firsts(self, *orders: Sequence[Row]) -> Signatures:
+        """The same signatures with elements as MinHashes: the first row of each order that the column contains (``None`` for an empty column).
+
+        >>> Matrix.of({"S1": "ad", "S2": "c", "S3": "bde", "S4": "acd"}).firsts("beadc")
+               S1  S2  S3  S4
+        beadc  a   c   b   a
+        """
+        placed = self.ordered(*orders)
+        columns = {name: tuple(next((row for row in order if row in rows), None) for order in orders) for name, rows in self.sets.items()}
+        return Signatures(placed.functions, columns)
 
     def _signed(self, names: Sequence[str], ranks: Sequence[Mapping[Row, int]]) -> Signatures:
         """For each column and each ranking, the least rank of its rows; infinite for an empty column."""
@@ -179,6 +194,11 @@ class Matrix(Printed):
                     slots[name] = [min(slot, value) for slot, value in zip(slots[name], values, strict=True)]
             steps.append(Step(row, values, {name: tuple(slot) for name, slot in slots.items()}))
         return OnePass(tuple(name_of(function, place) for place, function in enumerate(functions, 1)), tuple(self.sets), tuple(steps))
+
+
+def name_of_order(order: Sequence[Row]) -> str:
+    """How an order is named in a table: ``ACGFBED``, or ``3, 1, 2``."""
+    return order if isinstance(order, str) else ", ".join(map(str, order))
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from likewise.errors import UsageError
 
@@ -13,6 +14,20 @@ def ratio(part: int | Fraction, whole: int | Fraction) -> Fraction:
     if not whole:
         raise UsageError("the similarity of empty sets is undefined; give at least one element")
     return Fraction(part) / Fraction(whole)
+
+
+def in_order(elements: Iterable[Hashable]) -> list[Hashable]:
+    """Distinct elements in ascending order, those of different types by type.
+
+    >>> in_order([3, "b", 1, "a", 3])
+    [1, 3, 'a', 'b']
+    """
+    distinct = set(elements)
+    try:
+        return sorted(distinct)  # type: ignore[type-var]
+    except TypeError:
+        types = sorted({type(element).__name__ for element in distinct})
+        return [element for name in types for element in in_order(e for e in distinct if type(e).__name__ == name)]
 
 
 def jaccard(a: Collection[Hashable], b: Collection[Hashable]) -> Fraction:
@@ -49,12 +64,12 @@ def containment(a: Collection[Hashable], b: Collection[Hashable]) -> Fraction:
     return ratio(len(set(a) & set(b)), len(set(a)))
 
 
-def weighted_jaccard(a: Mapping[Hashable, float], b: Mapping[Hashable, float]) -> Fraction:
-    """The sum of the smaller weights divided by the sum of the larger ones: of bags, if the weights are counts.
+def weighted_jaccard(a: Mapping[Any, float] | Sequence[float], b: Mapping[Any, float] | Sequence[float]) -> Fraction:
+    """The sum of the smaller weights divided by the sum of the larger ones: of bags, if the weights are counts. A list has a weight per element.
 
     >>> weighted_jaccard({"ab": 2, "bc": 1, "ca": 1}, {"ab": 1, "bc": 1, "ca": 1})
     Fraction(3, 4)
     """
-    elements = {*a, *b}
-    each = [(Fraction(a.get(element, 0)), Fraction(b.get(element, 0))) for element in elements]
+    one, other = (dict(given) if isinstance(given, Mapping) else dict(enumerate(given)) for given in (a, b))
+    each = [(Fraction(one.get(element, 0)), Fraction(other.get(element, 0))) for element in {*one, *other}]
     return ratio(sum(map(min, each), Fraction()), sum(map(max, each), Fraction()))

@@ -7,12 +7,14 @@ from collections import Counter
 from likewise import methods
 from likewise.errors import UsageError
 from likewise.items.pieces import fingerprints, joined, runs
-from likewise.messages import option
+from likewise.messages import option, quoted
 from likewise.methods import Text
 
 
-def method_of(by: str, normalize: str | None) -> Text:
-    """The unit and the steps. Raises UsageError for anything but a unit of text."""
+def method_of(text: str, by: str, normalize: str | None) -> Text:
+    """The unit and the steps. Raises UsageError for anything but a text and a unit of text."""
+    if not isinstance(text, str):
+        raise UsageError(f"shingles of {quoted(text)}: give one text, a str")
     method = methods.parse(by, normalize)
     if not isinstance(method, Text) or method.unit == "tokens":
         raise UsageError(f"{option('by', by)}: give a unit of text, such as chars:2 or words:5")
@@ -38,7 +40,7 @@ def bag(text: str, by: str = "words:5", normalize: str | None = None) -> dict[st
     >>> bag("abcab", "chars:2")
     {'ab': 2, 'bc': 1, 'ca': 1}
     """
-    method = method_of(by, normalize)
+    method = method_of(text, by, normalize)
     return dict(Counter(joined(run, method) for run in runs(text, method)))
 
 
@@ -54,6 +56,6 @@ def shingle_numbers(text: str, by: str = "words:5", normalize: str | None = None
     """
     if not 1 <= bits <= 64:
         raise UsageError(f"{option('bits', bits)}: give 1 to 64 bits")
-    method = method_of(by.removesuffix("/bag"), normalize)
+    method = method_of(text, by.removesuffix("/bag"), normalize)
     each = {joined(run, method): run for run in runs(text, method)}
     return {name: number >> (64 - bits) for name, number in zip(each, fingerprints([*each.values()], method, seed), strict=True)}
