@@ -160,6 +160,12 @@ def test_python_on_a_page_prints_what_it_says(page, capsys, tmp_path, monkeypatc
         assert figure.read_text() == (page.parent / "figures" / figure.name).read_text(), f"{figure.name}: run tools/make_figures.py"
 
 
+def test_the_figures_are_what_the_tool_draws():
+    tool = loaded(ROOT / "tools/make_figures.py")
+    for name, draw in tool.FIGURES.items():
+        assert (tool.FOLDER / name).read_text() == draw(), f"{name}: run tools/make_figures.py"
+
+
 def test_a_figure_is_shown_and_is_made_by_a_tool_or_by_code_on_its_page():
     made = {path.resolve() for path in (ROOT / "docs").rglob("figures/*.svg")}
     shown, written = set(), set()

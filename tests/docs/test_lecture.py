@@ -5,13 +5,10 @@ The book is Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, chapter 
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import re
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, permutations, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,7 +23,6 @@ from likewise.lecture import Matrix, Universal, jaccard
 from likewise.planning import Plan, probability
 from likewise.verbs.similarity import shingle
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 TENTHS = [tenth / 10 for tenth in range(1, 10)]
 
 
@@ -391,24 +387,3 @@ def test_a_candidate_agrees_in_one_band_or_more():
     assert same.tolist() == [band == 3 for band in range(20)]
     amplified = family.all_of(5).any_of(20)
     assert amplified.agree(*(family.band_keys_of(side, 20, 5)[:, 0] for side in (a, b)))
-
-
-# The page that tells it
-
-
-def test_the_figures_are_what_the_tool_draws():
-    spec = importlib.util.spec_from_file_location("make_figures", ROOT / "tools/make_figures.py")
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
-    for name, draw in tool.FIGURES.items():
-        assert (tool.FOLDER / name).read_text() == draw(), f"{name}: run tools/make_figures.py"
-
-
-def test_the_index_names_tests_that_exist():
-    page = (ROOT / "docs/learn/index-of-results.md").read_text()
-    named = re.findall(r"`([\w/]+\.py)::(\w+)`", page)
-    assert len(named) > 40
-    for file, test in named:
-        assert f"def {test}(" in (ROOT / "tests" / file).read_text(), (file, test)
-    functions = set(re.findall(r"`(\w+)[`.]", page)) - {"likewise", "Histograms", "sensitivity"}
-    assert functions <= set(lecture.__all__)

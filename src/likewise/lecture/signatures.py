@@ -65,7 +65,11 @@ class Signatures(Printed):
         return Fraction(self.agreements(a, b), len(self.functions))
 
     def agreeing(self, least: int) -> list[tuple[str, str]]:
-        """The pairs of columns that agree on at least ``least`` hash functions."""
+        """The pairs of columns that agree on at least ``least`` hash functions.
+
+        >>> Signatures.of([(1, 2, 1), (2, 2, 1), (3, 4, 3)]).agreeing(2)
+        [('C1', 'C3')]
+        """
         return [pair for pair in self.pairs() if self.agreements(*pair) >= least]
 
     def compared(self, matrix: Matrix) -> Sheet:
