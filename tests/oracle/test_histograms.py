@@ -95,18 +95,29 @@ def test_counts_add_up(name):
     assert (family.counts([np.concatenate(sets[::-1])])[0] == family.counts(sets).sum(axis=0)).all()
 
 
-def test_a_window_slides_in_constant_work():
-    """Over forty frames: what comes is added, what goes is subtracted, and the window is what its frames together would be, to the last bit."""
+@pytest.mark.parametrize(("width", "step"), [(1, 1), (7, 1), (7, 3), (40, 1), (40, 5), (41, 1), (90, 2)])
+def test_windows_are_their_parts_together(width, step):
+    """Over forty frames, to the last bit; no window is wider than all frames."""
     family = Histograms(Stripe(30.0), bits=4, tables=3, normalize="sqrt")
     frames = some_sets(40, seed=5)
-    each = family.counts(frames)
-    window, length = np.zeros(family.bins), 7
-    for now in range(len(frames)):
-        window += each[now]
-        if now >= length:
-            window -= each[now - length]
-        whole = family.embed([np.concatenate(frames[max(0, now - length + 1) : now + 1])])[0]
-        assert (family.finish(window) == whole).all()
+    found = family.windows(family.counts(frames), width, step)
+    starts = range(0, 40 - width + 1, step)
+    assert found.shape == (len(starts), family.bins)
+    for at, row in zip(starts, found, strict=True):
+        assert (row == family.embed([np.concatenate(frames[at : at + width])])[0]).all()
+
+
+def test_refused_windows():
+    family = Histograms(Stripe(30.0), bits=2, tables=1)
+    for arguments, said in (
+        ((np.ones((3, 4)), 0), "windows width 0: give a whole number from 1"),
+        ((np.ones((3, 4)), 2, 0), "windows step 0: give a whole number from 1"),
+        ((np.ones((3, 4)), 1.5), "windows width 1.5: give a whole number from 1"),
+        ((np.ones((3, 5)), 2), r"counts of this family have 4 bins, got the shape \(3, 5\)"),
+        ((np.ones(4), 2), r"counts of this family have 4 bins, got the shape \(4,\)"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            family.windows(*arguments)
 
 
 def test_summed_histograms_are_sums():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import UsageError
 from likewise.families.bbit import BBit
-from likewise.families.checks import one_of, real, whole
+from likewise.families.checks import index, one_of, real, whole
 from likewise.families.onebit import OneBit
 from likewise.families.partition import Partition, Run
 from likewise.families.space import Space
@@ -50,8 +50,8 @@ class Histograms:
     to 255 or 65,535; such bins are *saturated*. By default scale is 1 for counts and for floats, and the maximum of the type for fractions in whole
     numbers, so that none saturates.
 
-    Counts of a union are the sum of counts: `counts` returns them, and `finish` makes of them what `embed` returns. A window that slides over the
-    frames of a video costs an addition and a subtraction per frame, exact if weights are whole numbers.
+    Counts of a union are the sum of counts: `counts` returns them, and `finish` makes of them what `embed` returns. So a window that slides over the
+    frames of a video costs the same whatever its width: `windows`.
 
     Hyperplanes pass through the origin. Features without negative numbers lie on one side of many of them: give a ``space`` with a center.
 
@@ -140,6 +140,26 @@ class Histograms:
         counts = counts * scale if scale != 1 else counts
         return counts.astype(self.store) if most is None else np.minimum(np.rint(counts), most).astype(self.store)
 
+    def windows(self, counts: Counts, width: int, step: int = 1) -> NDArray[Any]:
+        """The histograms of windows of ``width`` successive parts, such as the frames of a video: as `embed` returns them, one row per window.
+
+        counts: those of the parts in order, [n, bins], by `counts`. Windows begin at every ``step``-th part. The
+        work does not depend on the width; sums are exact if weights are whole numbers. Raises UsageError for counts of another width, and for a
+        width or step below 1.
+        """
+        counts = self.own(np.asarray(counts, float))
+        for name, given in (("width", width), ("step", step)):
+            if (number := index(given)) is None or number < 1:
+                raise UsageError(f"windows {name} {given!r}: give a whole number from 1")
+        sums = np.concatenate([np.zeros((1, self.bins)), np.cumsum(counts, axis=0)])
+        return self.finish(sums[width::step] - sums[: max(0, len(sums) - width) : step])
+
+    def own(self, counts: Counts) -> Counts:
+        """The same counts. Raises UsageError if they are not rows of this family's bins."""
+        if counts.ndim != 2 or counts.shape[1] != self.bins:
+            raise UsageError(f"counts of this family have {self.bins} bins, got the shape {counts.shape}; use the family that made them")
+        return counts
+
     def sparse(self, sets: Any, weights: Any = None, run: Run = map) -> Weighted:
         """The bins that are not empty, with their counts, as weighted sets: values uint64[m], weights float64[m], offsets int64[n + 1].
 
@@ -184,10 +204,7 @@ class Histograms:
         One row each gives a float, rows give float64[n]; one row against rows compares it with each. Counts are those of ``normalize="none"``. Raises
         UsageError for counts of another width, and for different numbers of rows.
         """
-        left, right = (np.atleast_2d(np.asarray(side, float)) for side in (a, b))
-        for side in (left, right):
-            if side.ndim != 2 or side.shape[1] != self.bins:
-                raise UsageError(f"counts of this family have {self.bins} bins, got the shape {side.shape}; use the family that made them")
+        left, right = (self.own(np.atleast_2d(np.asarray(side, float))) for side in (a, b))
         if 1 not in (len(left), len(right)) and len(left) != len(right):
             raise UsageError(f"{len(left)} sets cannot be compared with {len(right)} row by row; give the same number, or one")
         products = np.empty(max(len(left), len(right)))
