@@ -18,6 +18,7 @@ import likewise as lw
 from likewise import options
 from likewise.families.minhash import MinHash
 from likewise.items.documents import shingler
+from likewise.lecture import jaccard
 from likewise.methods import parse
 
 K, THRESHOLD = 2, Fraction(1, 2)
@@ -28,9 +29,8 @@ def shingles(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[i : i + K]) for i in range(max(1, len(words) - K + 1))} if words else set()
 
 
-def jaccard(a: str, b: str) -> Fraction:
-    left, right = shingles(a), shingles(b)
-    return Fraction(len(left & right), len(left | right))
+def value(a: str, b: str) -> Fraction:
+    return jaccard(shingles(a), shingles(b))
 
 
 def sequential(texts: list[str], bands: int, rows: int, order: list[int]) -> dict[int, tuple[int, Fraction]]:
@@ -49,7 +49,7 @@ def sequential(texts: list[str], bands: int, rows: int, order: list[int]) -> dic
             removed[row] = removed.get(head, (head, Fraction(1)))
             continue
         first[texts[row]] = row
-        mates = [(jaccard(texts[row], texts[k]), -place, k) for place, k in enumerate(kept) if (keys[:, row] == keys[:, k]).any()]
+        mates = [(value(texts[row], texts[k]), -place, k) for place, k in enumerate(kept) if (keys[:, row] == keys[:, k]).any()]
         similar = [mate for mate in mates if mate[0] >= THRESHOLD]
         if similar:
             similarity, _, representative = max(similar)

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 
 import likewise as lw
 from likewise import options
+from likewise.lecture import jaccard
 
 BY = "whitespace:2"
 texts_of_few_words = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=6).map(" ".join), max_size=20)
 
 
-def jaccard(a: str, b: str) -> Fraction:
+def value(a: str, b: str) -> Fraction:
     left, right = ({tuple(t.split()[i : i + 2]) for i in range(max(1, len(t.split()) - 1))} for t in (a, b))
-    return Fraction(len(left & right), len(left | right))
+    return jaccard(left, right)
 
 
 def listed(found: lw.Pairs) -> list[tuple]:
@@ -33,7 +34,7 @@ def listed(found: lw.Pairs) -> list[tuple]:
 def test_every_pair_once_in_order_with_its_exact_value(texts):
     """With bands of one row, a pair at one half is missed with a chance of 2^-50."""
     found = lw.pairs(texts, by=BY, threshold="1/2", bands=50, rows=1)
-    values = {(a, b): jaccard(texts[a], texts[b]) for a, b in itertools.combinations(range(len(texts)), 2)}
+    values = {(a, b): value(texts[a], texts[b]) for a, b in itertools.combinations(range(len(texts)), 2)}
     assert listed(found) == [(a, b, float(value)) for (a, b), value in values.items() if value >= Fraction(1, 2)]
 
 
@@ -42,7 +43,7 @@ def test_every_pair_once_in_order_with_its_exact_value(texts):
 def test_against_lists_pairs_across_only(left, right):
     found = lw.pairs(left, against=right, by=BY, threshold="1/2", bands=50, rows=1).to_arrow().to_pylist()
     got = {(row["id_a"], row["id_b"]): row["similarity"] for row in found}
-    values = {(a, b): jaccard(x, y) for a, x in enumerate(left) for b, y in enumerate(right)}
+    values = {(a, b): value(x, y) for a, x in enumerate(left) for b, y in enumerate(right)}
     assert got == {places: float(value) for places, value in values.items() if value >= Fraction(1, 2)}
 
 

@@ -18,6 +18,7 @@ from likewise import methods
 from likewise.errors import UsageError
 from likewise.items.documents import UNITS, Shingled, shingler, token_texts
 from likewise.items.stopwords import STOP_WORDS
+from likewise.lecture import jaccard
 
 
 def array(texts: list[str]) -> pa.LargeBinaryArray:
@@ -45,10 +46,6 @@ def expected(text: str, method: methods.Text) -> set:
     else:
         runs = [tuple(tokens[i : i + k]) for i in range(len(tokens) - k + 1)] or [tuple(tokens)] * bool(tokens)
     return {(run, i) for run, times in Counter(runs).items() for i in range(times)} if method.bag else set(runs)
-
-
-def jaccard(a: set, b: set) -> Fraction:
-    return Fraction(len(a & b), len(a | b))
 
 
 def value(a: str, b: str, by: str, normalize: str | None = None) -> Fraction:

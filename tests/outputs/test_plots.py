@@ -11,12 +11,13 @@ import pytest
 from matplotlib import pyplot
 
 import likewise as lw
+from likewise import families
 from likewise.errors import MissingPartError, UsageError
 from likewise.families import Bits, Line, MinHash, Stripe
 
 
 @pytest.fixture(autouse=True)
-def figures() -> Iterator[None]:
+def charts() -> Iterator[None]:
     mpl.use("Agg")
     yield
     pyplot.close("all")
@@ -43,6 +44,38 @@ def test_families_are_plotted_on_given_axes():
     assert alone.get_legend() is None and alone.get_title() == "MinHash"
     with pytest.raises(UsageError, match="cannot be drawn over"):
         MinHash().plot(Bits(64))
+
+
+@pytest.mark.parametrize("name", families.FAMILIES)
+def test_every_family_and_construction_draws_itself_in_both_ways(name):
+    given = {"CrossPolytope": (8,), "Line": (4.0,), "Stripe": (4.0,), "Threshold": (0, 1, 8), "Bits": (64,)}
+    family = getattr(families, name)(*given.get(name, ()))
+    at = family.collision.value(0.7)
+    for drawn in (family, family.all_of(3).any_of(5)):
+        assert family.collision.measure in drawn.svg(threshold=at) and drawn._repr_svg_() == drawn.svg()
+        assert drawn.plot(family, threshold=at).get_title() == drawn.title
+
+
+PLANS = [
+    {"by": "elements", "threshold": 0.8},
+    {"by": "weighted", "threshold": 0.8},
+    {"by": "words:2/bag", "within": 0.2},
+    {"by": "cosine", "threshold": 0.9},
+    {"by": "angle", "within": 20},
+    {"by": "cosine", "threshold": 0.9, "family": "CrossPolytope", "dimension": 64},
+    {"by": "l1", "within": 1},
+    {"by": "l2", "within": 1, "family": "Stripe"},
+    {"by": "hamming", "within": 3, "dimension": 64},
+]
+
+
+@pytest.mark.parametrize("options", PLANS, ids=lambda options: " ".join(map(str, options.values())))
+def test_plans_for_every_measure_draw_themselves_in_both_ways(options):
+    plan = lw.plan(**options)
+    drawn = plan.svg()
+    assert plan._repr_svg_() == drawn and f"threshold {float(plan.threshold):g}" in drawn and plan.collision.measure in drawn
+    ax = plan.plot()
+    assert ax.get_title() == plan.title and ax.get_xlim() == plan.span
 
 
 def test_families_are_drawn_with_areas_around_a_threshold():
