@@ -163,3 +163,18 @@ def test_images_among_texts_are_named(tmp_path: Path) -> None:
     assert done.exit_code == 0
     said = "warning: my photos has 3 images, which were skipped; --by image compares images\n"
     assert said in done.stderr and "files or folders" not in done.stderr
+
+
+def test_html_files_are_compared_as_they_are(tmp_path: Path) -> None:
+    """--html converts the pages of web archives only, and the user is told where it was given for files."""
+    page = "<nav>{} menu</nav><main><p>one two three four five six seven</p></main>"
+    for name, menu in (("a.html", "old"), ("B.HTM", "new"), ("c.txt", "no")):
+        (tmp_path / name).write_text(page.format(menu))
+    pairs = ("pairs", tmp_path, "--by", "words:1", "--threshold", 0.5)
+    said = "warning: 2 HTML files were compared with tags and menus, such as B.HTM: --html main applies to web archives only\n"
+    converted = run(*pairs, "--html", "main")
+    assert said in converted.stderr
+    for options in ((), ("--html", "raw")):
+        plain = run(*pairs, *options)
+        assert "HTML" not in plain.stderr
+        assert plain.stdout == converted.stdout
