@@ -1,4 +1,4 @@
-"""Make visits.jsonl.gz, restaurants.jsonl.gz and cuisines.csv: python make_baskets.py MSWeb.rda FOLDER (needs the package rdata).
+"""Make visits.jsonl.gz, restaurants.jsonl.gz, cuisines.csv and cities.csv: python make_baskets.py MSWeb.rda FOLDER (needs the package rdata).
 
 MSWeb.rda is in the folder data/ of the R package recommenderlab, in which the visitors of the UCI data set "Anonymous Microsoft Web Data" stand as a
 matrix. FOLDER has rating_final.csv, chefmozcuisine.csv and geoplaces2.csv of the UCI data set "Restaurant & consumer data".
@@ -42,8 +42,19 @@ def readable(name: str) -> str:
         return name
 
 
+def city(latitude: float) -> str:
+    """The city of a restaurant. The file spells it in many ways, but there are only three, far from each other."""
+    return "Cuernavaca" if latitude < 20 else "San Luis Potosí" if latitude < 23 else "Ciudad Victoria"
+
+
+def write_groups(name: str, groups: dict[str, str]) -> None:
+    with (HERE / name).open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([("element", "group"), *sorted(groups.items())])
+
+
 def restaurants(folder: Path) -> None:
-    given = {row["placeID"]: readable(row["name"]) for row in rows(folder / "geoplaces2.csv", "latin-1")}
+    places = rows(folder / "geoplaces2.csv", "latin-1")
+    given = {row["placeID"]: readable(row["name"]) for row in places}
     common = Counter(given.values())
     names = {place: name if common[name] == 1 else f"{name} ({place})" for place, name in given.items()}
     people: dict[str, dict[str, int]] = defaultdict(dict)
@@ -54,8 +65,8 @@ def restaurants(folder: Path) -> None:
     for row in rows(folder / "chefmozcuisine.csv", "utf-8-sig"):
         if row["placeID"] in names:
             cuisines.setdefault(names[row["placeID"]], row["Rcuisine"])
-    with (HERE / "cuisines.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([("element", "group"), *sorted(cuisines.items())])
+    write_groups("cuisines.csv", cuisines)
+    write_groups("cities.csv", {names[row["placeID"]]: city(float(row["latitude"])) for row in places})
 
 
 if __name__ == "__main__":
