@@ -398,6 +398,9 @@ def test_lists_of_0_and_1_are_bits_and_strings_hexadecimal() -> None:
         assert records.width.tolist() == [16, 0, 16, 0, 0, 0]
         assert "'z' is not a hexadecimal digit" in reasons(records)[0]
         assert "3 hexadecimal digits; two make a byte" in reasons(records)[1]
+    assert reasons(of_column(pa.array(["10111", "111"]), "code"))[0].endswith(
+        "two make a byte; a string of bits is given as a list of True and False"
+    )
     inner = pa.table({"doc": pa.array([{"h": "ff"}])})
     assert codes(of_table(inner, Want("doc.h", kind="code"))) == ["ff" + 14 * "0"]
 

@@ -75,6 +75,8 @@ def test_a_chart_is_returned_not_written(thing, tmp_path):
     ) as caught:
         thing.svg("curve.svg")
     assert str(caught.value).endswith('which pathlib.Path("curve.svg").write_text(svg, encoding="utf-8") writes')
+    with pytest.raises(UsageError, match=r"svg\(1\): give (plans|families) to draw over this one$"):
+        thing.svg(1)
     path.write_text(thing.svg(), encoding="utf-8")
     assert path.read_bytes().startswith(b"<svg") and thing._repr_svg_() == thing.svg()
 

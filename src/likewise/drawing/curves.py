@@ -111,9 +111,8 @@ def check_others(one: Any, others: Sequence[Any], kind: Any, noun: str, nouns: s
     """Raise UsageError for anything but plans, or families, of the same measure as the one that they are drawn over."""
     for other in others:
         if not isinstance(other, kind):
-            path = other if isinstance(other, str) else "curve.svg"
-            how = f'svg() returns the chart as text, which pathlib.Path("{path}").write_text(svg, encoding="utf-8") writes'
-            raise UsageError(f"svg({quoted(other)}): give {nouns} to draw over this one; {how}")
+            how = f'; svg() returns the chart as text, which pathlib.Path("{other}").write_text(svg, encoding="utf-8") writes'
+            raise UsageError(f"svg({quoted(other)}): give {nouns} to draw over this one{how if isinstance(other, str) else ''}")
         if other.collision.measure != one.collision.measure:
             measures = f"{other.collision.measure} cannot be drawn over one by {one.collision.measure}"
             raise UsageError(f"a {noun} by {measures}; draw them separately")

@@ -183,7 +183,9 @@ def hexadecimal(texts: pa.LargeBinaryArray) -> Rows:
     rows = Rows(texts.is_null().to_numpy(zero_copy_only=False), offsets, DIGITS[data])
     rows.refuse(rows.values == NO_DIGIT, lambda at: f"{chr(data[at])!r} is not a hexadecimal digit; a string is the bytes of a code in hexadecimal")
     for row in np.flatnonzero(rows.sizes % 2 == 1).tolist():
-        rows.faults.setdefault(row, Fault(f"{rows.sizes[row]} hexadecimal digits; two make a byte"))
+        digits = rows.values[rows.begins[row] :][: rows.sizes[row]]
+        bits = "; a string of bits is given as a list of True and False" if (digits <= 1).all() else ""
+        rows.faults.setdefault(row, Fault(f"{rows.sizes[row]} hexadecimal digits; two make a byte{bits}"))
     dropped = rows.gone.copy()
     dropped[list(rows.faults)] = True
     rows = rows.without(dropped)

@@ -51,7 +51,7 @@ def clustered_jaccard(a: Collection[Hashable], b: Collection[Hashable], groups: 
     """
     group = {element: name for name, elements in groups.items() for element in elements}
     if missing := [element for element in (*a, *b) if element not in group]:
-        raise UsageError(f"element {missing[0]!r} belongs to no group; give it one")
+        raise UsageError(f"element {missing[0]!r} belongs to no group; give a mapping from each name to its elements")
     return jaccard({group[element] for element in a}, {group[element] for element in b})
 
 

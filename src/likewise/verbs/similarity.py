@@ -73,7 +73,7 @@ def similarity(
     .. /region           the same                                                    similarity: share of one image found in the other
     ===================  ==========================================================  ==============================================
 
-    A list of elements is a set, so [1, 0, 1, 1] is the set {0, 1}: write a binary vector as the numbers of its columns that are 1.
+    A list of elements is a set, not a row of bits: write a binary vector as a 1-D array of bool, or as the numbers of its columns that are 1.
 
     A batch is a list of items, or an array with one row per item (docs/reference/measures.md). A single item is compared with a single item, a batch
     with a batch of the same length. The value of two empty sets or texts is NaN, and so is the containment of an empty item. ``ignore`` names inputs,
