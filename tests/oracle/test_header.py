@@ -62,7 +62,7 @@ def test_what_stays_is_the_end_of_the_text(parts):
     after = normalize(text, steps("header"))
     assert text.endswith(after) and (bool(after) or not text)
     assert normalize(after, steps("header")) == after
-    data, start, length, chars = normalizer(steps("header"))(
+    data, start, length, chars, _ = normalizer(steps("header"))(
         pa.array([text.encode("utf-8", "surrogatepass")] * 2, pa.large_binary()), np.ones(2, bool)
     )
     assert [data[at : at + size].tobytes() for at, size in zip(start, length, strict=True)] == [after.encode("utf-8", "surrogatepass")] * 2

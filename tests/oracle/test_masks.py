@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 import uuid
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
@@ -16,13 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
-from likewise.items import tables
 from likewise.items.automata import START, automaton
-from likewise.items.masks import PATTERNS, masked
+from likewise.items.masks import masked
 from likewise.items.normalize import normalize
 from likewise.items.normalized import normalizer
-from likewise.kernels import tokens
 from likewise.methods import MASKS, steps
+from placed import values
 
 #: mask, values, each of which becomes 0 wherever it stands alone.
 VALUES = {
@@ -122,19 +120,10 @@ LIKE_VALUES = st.lists(st.one_of(st.sampled_from(ATOMS), st.sampled_from([value 
 
 def replaced(text: str, names: tuple[str, ...]) -> str:
     """The definition: at the first place where a value of any mask begins, the longest becomes 0, and so on after it."""
-    kinds = tables.classes("words")[[ord(char) for char in text]] if text else []
-    word = [kind in (tokens.LETTER, tokens.MARK) and char != "_" for kind, char in zip(kinds, text, strict=True)]
-    digits = "".join(str(unicodedata.decimal(char, char)) for char in text)
-    expressions = [re.compile(PATTERNS[name]) for name in names]
     out, at = "", 0
-    while at < len(text):
-        ends = [
-            end
-            for end in range(len(text), at, -1)
-            if not (at and word[at - 1]) and not (end < len(text) and word[end]) and any(one.fullmatch(digits, at, end) for one in expressions)
-        ]
-        out, at = (out + "0", ends[0]) if ends else (out + text[at], at + 1)
-    return out
+    for begin, end in values(text, names):
+        out, at = out + text[at:begin] + "0", end
+    return out + text[at:]
 
 
 @pytest.mark.parametrize("names", [*((name,) for name in MASKS), ("uuid", "hex", "numbers"), MASKS])
@@ -144,7 +133,7 @@ def test_the_kernel_replaces_what_regular_expressions_define(names, texts):
     """Bytes behind the texts let the kernel process all of them in blocks; without any, only character by character."""
     every = [*texts, "behind " * 20]
     array = pa.array([text.encode("utf-8", "surrogatepass") for text in every], pa.large_binary())
-    data, start, length, chars = normalizer(names)(array, np.arange(len(every)) < len(texts))
+    data, start, length, chars, _ = normalizer(names)(array, np.arange(len(every)) < len(texts))
     got = [data[at : at + size].tobytes().decode("utf-8", "surrogatepass") for at, size in zip(start.tolist(), length.tolist(), strict=True)]
     assert got == [*(replaced(text, names) for text in texts), ""]
     assert got[:-1] == [masked(text, names) for text in texts]

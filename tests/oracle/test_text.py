@@ -56,7 +56,9 @@ def normalized(texts: list[str], steps: tuple[str, ...], in_lines: bool = False)
     """What the kernel makes of each text; None where it hands one back."""
     data, start, length = buffers(array(texts), np.ones(len(texts), bool))
     table, manner = tables.normalization(steps, in_lines)
-    out, start, length, chars, hard = kernel.normalize(data, start, length, table, unicode.values("combining"), manner, np.empty(0, np.uint8))
+    out, start, length, chars, hard, _ = kernel.normalize(
+        data, start, length, table, unicode.values("combining"), manner, np.empty(0, np.uint8), None
+    )
     assert chars[~hard].tolist() == [len(text) for text, back in zip(texts, hard, strict=True) if not back]
     each = zip(start.tolist(), length.tolist(), hard, strict=True)
     return [None if back else out[at : at + size].tobytes().decode("utf-8", "surrogatepass") for at, size, back in each]

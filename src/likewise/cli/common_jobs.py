@@ -16,6 +16,9 @@ import pyarrow.parquet as pq
 
 import likewise as lw
 from likewise.errors import UsageError
+from likewise.items import binary
+from likewise.items.places import characters, placer
+from likewise.methods import text as parse
 from likewise.verbs.similarity import sketch
 
 TEXTS = [
@@ -94,7 +97,12 @@ def units(folder: Path) -> None:
     """Documents by each unit."""
     for unit in UNITS:
         lw.pairs(TEXTS, by=unit, threshold=0.5)
-    lw.similarity(TEXTS[0], TEXTS[2], normalize="header,masks,nfkc,fold,accents,marks,invisible,punct,digits,space")
+    every = "header,masks,nfkc,fold,accents,marks,invisible,punct,digits,space"
+    lw.similarity(TEXTS[0], TEXTS[2], normalize=every)
+    texts, rows = binary.from_list(text.encode() for text in TEXTS), np.arange(len(TEXTS))
+    for method in (parse("words"), parse("words", f"{every},re:fo.")):
+        placed = placer(method, 0)(texts, rows >= 0)
+        characters(texts, np.repeat(rows, np.diff(placed.offsets)), placed.begin)
 
 
 def ways(folder: Path) -> None:

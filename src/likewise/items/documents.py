@@ -75,7 +75,7 @@ def shingler(method: Text, seed: int, ignored: Ignored = NOTHING) -> Callable[[p
     stops = stop_table(method, seed) if method.unit == "stopwords" else np.zeros(0, np.uint64)
 
     def shingle(texts: pa.LargeBinaryArray, live: np.ndarray) -> Shingled:
-        out, start, length, chars = normalized(texts, live)
+        out, start, length, chars, _ = normalized(texts, live)
         if method.unit == "tokens":
             chars = (length // 8).astype(np.uint32)
         values = np.empty(int(length.sum()), np.uint64)  # room for a shingle a byte: untouched memory costs nothing

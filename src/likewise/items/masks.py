@@ -146,6 +146,6 @@ def masked(text: str, steps: Iterable[str]) -> str:
     if of.masks:
         data = np.frombuffer(raw, np.uint8)
         out = np.empty(len(data) + SPARE, np.uint8)
-        _, length = mask(data, np.zeros(1, np.int64), np.array([len(raw)]), *automaton_of(of.masks), out)
+        _, length, _ = mask(data, np.zeros(1, np.int64), np.array([len(raw)]), *automaton_of(of.masks), out, None)
         raw = out[: length[0]].tobytes()
     return raw.decode("utf-8", "surrogatepass")

@@ -11,7 +11,6 @@ from typing import Literal
 import numpy as np
 
 from likewise.items import masks, unicode
-from likewise.items.scripts import ACCENTS
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.methods import STEPS
 
@@ -19,7 +18,7 @@ LINE_END = re.compile("\r\n|\r|\n")
 
 
 @cache
-def _members(characters: Callable[[], np.ndarray]) -> np.ndarray:
+def members(characters: Callable[[], np.ndarray]) -> np.ndarray:
     """The characters as bool[SIZE], computed once."""
     return characters()
 
@@ -53,12 +52,12 @@ def without(characters: Callable[[], np.ndarray]) -> Callable[[str], str]:
     def change(text: str) -> str:
         """Remove the characters by array: a regular expression takes ten times as long."""
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-        return codes[~_members(characters)[codes]].tobytes().decode("utf-32-le", "surrogatepass")
+        return codes[~members(characters)[codes]].tobytes().decode("utf-32-le", "surrogatepass")
 
     return change
 
 
-_without_accents = without(lambda: unicode.within(ACCENTS))
+_without_accents = without(unicode.accents)
 
 
 def _accents(text: str) -> str:
@@ -71,7 +70,7 @@ def _space(text: str) -> str:
     return " ".join(text.split())
 
 
-def _space_in_lines(text: str) -> str:
+def space_in_lines(text: str) -> str:
     """Apply `_space` within each line; line ends become \\n."""
     return "\n".join(_space(line) for line in LINE_END.split(text))
 
@@ -100,5 +99,5 @@ def normalize(text: str, steps: Collection[str], *, in_lines: bool = False) -> s
     text = masks.masked(text, steps)
     for step in STEPS:
         if step in steps and step in CHANGES:
-            text = _space_in_lines(text) if step == "space" and in_lines else CHANGES[step](text)
+            text = space_in_lines(text) if step == "space" and in_lines else CHANGES[step](text)
     return text

@@ -97,6 +97,11 @@ def invisible() -> np.ndarray:
     return of_category("Cf") | within(scripts.VARIATION_SELECTORS)
 
 
+def accents() -> np.ndarray:
+    """The marks that `accents` removes, of Latin, Greek and Cyrillic: bool[SIZE]."""
+    return within(scripts.ACCENTS)
+
+
 def vowel_marks() -> np.ndarray:
     """The vowel marks of Arabic and Hebrew, and the tatweel: bool[SIZE]."""
     return of_category("Mn") & within(scripts.VOWEL_MARKS) | within(((scripts.TATWEEL, scripts.TATWEEL),))

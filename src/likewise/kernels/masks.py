@@ -6,6 +6,7 @@ import numpy as np
 
 from likewise.compiled.jit import always, inline, kernel
 from likewise.kernels.blocks import BLOCK, between64, bit_length, copy64, low_bits, lowest_bit
+from likewise.kernels.places import became, copied, in_text
 from likewise.kernels.utf8 import decode
 
 WORD = np.uint8(0x80)  # of a class: letters, digits and marks, which may stand neither before nor after a value
@@ -16,18 +17,21 @@ PLACEHOLDER = 48  # the digit 0, a word in every unit, which no step changes
 
 
 @kernel
-def mask(data, start, length, classes, moves, accepts, out):
+def mask(data, start, length, classes, moves, accepts, out, pieces):
     """Copy the texts data[start[i] : start[i] + length[i]], UTF-8, one after the other to ``out``, each value replaced by PLACEHOLDER.
 
     At the first place where a value begins, the longest is replaced; the next is looked for after it. ``out``: uint8, room for all texts, and SPARE.
     classes: uint8[0x110000], the class of each character in ``moves``, with WORD. moves: uint16[states, classes], the next state, 0 for none.
-    accepts: bool[states], True if a value may end. Returns (start int64[n], length int64[n]) in ``out``.
+    accepts: bool[states], True if a value may end. pieces: None, or int64[m, 3], one for each byte, to be filled; see kernels.places.
+    Returns (start int64[n], length int64[n]) in ``out``, and the borders of the texts in ``pieces``, int64[n + 1].
     """
     out_start, out_length = np.empty_like(start), np.empty_like(length)
+    borders = np.zeros(start.size + 1, np.int64)
     to = 0
     for item in range(start.size):
         out_start[item] = to
         at, end = start[item], start[item] + length[item]
+        low = high = borders[item]
         in_word = False
         while at < end:
             until = end
@@ -35,7 +39,7 @@ def mask(data, start, length, classes, moves, accepts, out):
                 other = between64(data, at, 0x80, 0xFF) & low_bits(end - at)
                 size = min(lowest_bit(other), end - at)
                 if size >= 8 or other == 0:
-                    at, to, in_word = ascii_block(data, at, size, end, in_word, classes, moves, accepts, out, to)
+                    at, to, in_word, high = ascii_block(data, at, size, end, in_word, classes, moves, accepts, out, to, pieces, low, high)
                     continue
                 until = at + bit_length(other)
             while at < until:
@@ -45,10 +49,12 @@ def mask(data, start, length, classes, moves, accepts, out):
                 if not in_word and moves[START, kind & CLASS]:
                     stop, last = value_end(data, at, end, classes, moves, accepts)
                 if stop > at:
+                    high = became(pieces, low, high, to, at, stop)
                     out[to] = PLACEHOLDER
                     to += 1
                     at = stop
                 else:
+                    high = copied(pieces, low, high, to, at)
                     for i in range(size):
                         out[to + i] = data[at + i]
                     to += size
@@ -56,35 +62,41 @@ def mask(data, start, length, classes, moves, accepts, out):
                     last = kind
                 in_word = last & WORD != 0
         out_length[item] = to - out_start[item]
-    return out_start, out_length
+        in_text(pieces, low, high, out_start[item], start[item])
+        borders[item + 1] = high
+    return out_start, out_length, borders
 
 
 @inline
-def ascii_block(data, at, size, end, in_word, classes, moves, accepts, out, to):
+def ascii_block(data, at, size, end, in_word, classes, moves, accepts, out, to, pieces, low, high):
     """Copy a block of ``size`` bytes, 1 to BLOCK, all ASCII, and the rest of a value that goes over its end.
 
-    in_word: True if a letter or digit precedes. Returns (index after what was copied, index in ``out``, True if it ends with a letter or digit).
+    in_word: True if a letter or digit precedes. Returns (index after what was copied, index in ``out``, True if it ends with a letter or digit,
+    the end of the pieces).
     """
     word = ascii_words(data, at)
     begins = between64(data, at, 0x21, 0x7E) & ~(word << np.uint64(1) | np.uint64(in_word)) & low_bits(size)
     stop = at + size
-    copied = at
+    done = at
     while begins:
         place = at + lowest_bit(begins)
         begins &= begins - np.uint64(1)
         if moves[START, classes[data[place]] & CLASS] and may_begin(data, place, end, classes, moves, accepts):
             found, last = value_end(data, place, end, classes, moves, accepts)
             if found > place:
-                copy64(data, copied, out, to, False, False)
-                to += place - copied
+                copy64(data, done, out, to, False, False)
+                high = copied(pieces, low, high, to, done)
+                to += place - done
+                high = became(pieces, low, high, to, place, found)
                 out[to] = PLACEHOLDER
                 to += 1
-                copied = found
+                done = found
                 if found >= stop:
-                    return found, to, last & WORD != 0
+                    return found, to, last & WORD != 0, high
                 begins &= ~low_bits(found - at)
-    copy64(data, copied, out, to, False, False)
-    return stop, to + stop - copied, word >> np.uint64(size - 1) & np.uint64(1) != 0
+    copy64(data, done, out, to, False, False)
+    high = copied(pieces, low, high, to, done)
+    return stop, to + stop - done, word >> np.uint64(size - 1) & np.uint64(1) != 0, high
 
 
 @always

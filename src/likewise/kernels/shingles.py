@@ -11,6 +11,7 @@ from likewise.kernels.digest import hash_bytes, hash_twice
 from likewise.kernels.distinct import number_repeats, sort_distinct
 from likewise.kernels.hashing import mix64
 from likewise.kernels.ignored import leave_out
+from likewise.kernels.places import traced
 from likewise.kernels.utf8 import decode
 
 WORDS, WHITESPACE, CHARS, LINES, PARAGRAPHS, STOPWORDS, BYTES, CODE, IDS = range(9)
@@ -46,7 +47,7 @@ def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, ig
     for item in range(items):
         begin, end = start[item], start[item] + length[item]
         copy[item, 0], copy[item, 1] = hash_twice(data, begin, end - begin, keys)
-        count = token_hashes(data, begin, end, unit, classes, keys, starts, ends, hashes)
+        count = token_hashes(data, begin, end, unit, classes, keys, starts, ends, hashes, None)
         token_count[item] = count
         if unit == STOPWORDS:
             found = anchored(hashes, count, k, factors, stops, prints)
@@ -62,9 +63,48 @@ def shingle(data, start, length, unit, k, bag, classes, keys, factors, stops, ig
     return token_count, copy, offsets, numbers
 
 
+@kernel
+def place(data, start, length, unit, classes, keys, hashes, begin, end):
+    """Hash and place the tokens of texts, like `shingle`; not of BYTES. hashes, begin, end: room for a token a byte, and 65 more.
+
+    Returns offsets int64[n + 1]: the tokens of text i are offsets[i]:offsets[i + 1], and begin[j]:end[j] is the place of one in its text as it was.
+    """
+    longest = 0
+    for size in length:
+        longest = max(longest, size)
+    pieces = np.empty((longest, 3), np.int64)
+    offsets = np.zeros(start.size + 1, np.int64)
+    for item in range(start.size):
+        low, first, last = offsets[item], start[item], start[item] + length[item]
+        starts, ends = begin[low:], end[low:]
+        count = token_hashes(data, first, last, unit, classes, keys, starts, ends, hashes[low:], pieces)
+        if unit == CHARS:
+            borders(data, first, last, starts, ends)
+        for i in range(count):
+            starts[i] -= first
+            ends[i] -= first
+        offsets[item + 1] = low + count
+    return offsets
+
+
 @inline
-def token_hashes(data, begin, end, unit, classes, keys, starts, ends, out):
-    """Write the 64-bit hash of each token of a text to ``out`` and return their number."""
+def borders(data, begin, end, starts, ends):
+    """Begin and end of each character of data[begin:end]."""
+    count = 0
+    for at in range(begin, end):
+        if data[at] & 0xC0 != 0x80:
+            starts[count] = at
+            count += 1
+        ends[count - 1] = at + 1
+
+
+@inline
+def token_hashes(data, begin, end, unit, classes, keys, starts, ends, out, pieces):
+    """Write the 64-bit hash of each token of a text to ``out`` and return their number.
+
+    Except of BYTES and CHARS, starts and ends become those of the tokens: in ``data``, from which invisible characters may have been removed, or in
+    ``data`` as it was if ``pieces`` is not None but room, int64[m, 3], one for each byte.
+    """
     if unit == BYTES:
         bytes_, words = data[begin:end], out[: end - begin]
         for i in range(words.size):
@@ -73,10 +113,14 @@ def token_hashes(data, begin, end, unit, classes, keys, starts, ends, out):
     if unit == CHARS:
         return code_points(data, begin, end, keys[0], out)
     count = cut(data, begin, end, unit, classes, starts, ends)
+    found = 0
     if count == tokens.AGAIN:
-        count = cut(data, begin, tokens.take_out(data, begin, end, classes), unit, classes, starts, ends)
+        end, found = tokens.take_out(data, begin, end, classes, pieces)
+        count = cut(data, begin, end, unit, classes, starts, ends)
     for i in range(count):
         out[i] = hash_bytes(data, starts[i], ends[i] - starts[i], keys)
+    if pieces is not None and found:
+        traced(pieces, 0, found, starts[:count], ends[:count])
     return count
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from likewise.compiled.jit import inline, kernel
 from likewise.kernels.blocks import BLOCK, always, between64, bit_length, copy64, count_bits, low_bits, lowest_bit
+from likewise.kernels.places import became, copied, extended, in_text
 from likewise.kernels.utf8 import decode, encode
 
 CODE = np.uint32(0x1FFFFF)  # the bits of an entry that hold the code point
@@ -34,12 +35,13 @@ CAPITAL_SIGMA, SMALL_SIGMA, SMALL_FINAL_SIGMA, SMALL_I, DOT_ABOVE = (np.uint32(o
 
 
 @kernel
-def normalize(data, start, length, table, ranks, manner, out):
+def normalize(data, start, length, table, ranks, manner, out, pieces):
     """Normalize the texts data[start[i] : start[i] + length[i]], UTF-8, one after the other into ``out``, or into a new array if that is too small.
 
     table: uint32[0x110000], flags above. ranks: uint8[0x110000], combining classes. manner: the flags COPY to LOWERED.
-    Returns (out, with at least SPARE bytes after the last text; start int64[n]; length int64[n]; code points read uint32[n]; handed back bool[n]).
-    A text that is handed back keeps its old length as free space.
+    pieces: None, or int64[m, 3], one for each byte and each text, to be filled; see kernels.places.
+    Returns (out, with at least SPARE bytes after the last text; start int64[n]; length int64[n]; code points read uint32[n]; handed back bool[n];
+    the borders of the texts in ``pieces``, int64[n + 1]). A text that is handed back keeps its old length as free space, and has no pieces.
     """
     count = start.size
     most = 0
@@ -52,19 +54,25 @@ def normalize(data, start, length, table, ranks, manner, out):
     out_length = np.empty(count, np.int64)
     chars = np.empty(count, np.uint32)
     hard = np.zeros(count, np.bool_)
+    borders = np.zeros(count + 1, np.int64)
     to = 0
     for item in range(count):
         at, size = start[item], length[item]
         out_start[item] = to
+        low = high = borders[item]
         if manner & COPY:
             copy_bytes(data, at, size, out, to)
             chars[item] = count_chars(out, to, size)
+            high = copied(pieces, low, low, to, at)
         else:
-            end, chars[item], hard[item] = one_text(data, at, at + size, table, ranks, manner, out, to)
+            end, chars[item], hard[item], high = one_text(data, at, at + size, table, ranks, manner, out, to, pieces, low)
             size = size if hard[item] else end - to
+            high = low if hard[item] else high
+        in_text(pieces, low, high, to, at)
+        borders[item + 1] = high
         out_length[item] = size
         to += size
-    return out, out_start, out_length, chars, hard
+    return out, out_start, out_length, chars, hard, borders
 
 
 @inline
@@ -98,9 +106,10 @@ def count_chars(out, at, length):
 
 
 @inline
-def one_text(data, at, end, table, ranks, manner, out, to):
-    """Normalize one text to out[to:]. Returns (index after it, code points read, whether it is handed back)."""
+def one_text(data, at, end, table, ranks, manner, out, to, pieces, low):
+    """Normalize one text to out[to:]. Returns (index after it, code points read, whether it is handed back, the end of its pieces)."""
     first, begin = at, to
+    high = low
     chars = 0
     starter = np.uint32(0)  # entry of the last character that is not a mark
     rank = np.uint8(0)  # combining class of the last character
@@ -114,6 +123,8 @@ def one_text(data, at, end, table, ranks, manner, out, to):
             if size >= 8 or other == 0:
                 kept, left_out = ascii_prefix(data, at, size, manner, at_edge(out, begin, to))
                 copy64(data, at, out, to, manner & LOWERED != 0, manner & MERGED != 0)
+                if kept:
+                    high = copied(pieces, low, high, to, at)
                 to += kept
                 at += kept + left_out
                 chars += kept + left_out
@@ -130,14 +141,14 @@ def one_text(data, at, end, table, ranks, manner, out, to):
             entry = table[code]
             if not entry & NOT_SIMPLE:
                 starter, rank, run, returned = entry, np.uint8(0), False, False
-                to = encode(entry & CODE, out, to)
+                to, high = written(entry & CODE, out, to, at - size, at, pieces, low, high)
                 continue
             if entry & HARD:
-                return to, chars, True
+                return to, chars, True, high
             if entry & MARK:
                 last, rank = rank, ranks[code]
                 if (entry & JOINS_BACK and starter & JOINS_ON) or (rank and rank < last):
-                    return to, chars, True
+                    return to, chars, True, high
             else:
                 rank = np.uint8(0)
             if rank == 0:
@@ -148,21 +159,34 @@ def one_text(data, at, end, table, ranks, manner, out, to):
                 if to > begin and out[to - 1] == BLANK:
                     to -= 1
                 if code == RETURN or not returned:  # \r\n is one line end
-                    out[to] = NEWLINE
-                    to += 1
+                    to, high = written(NEWLINE, out, to, at - size, at, pieces, low, high)
             elif entry & SPACE:
                 if not at_edge(out, begin, to):
-                    out[to] = BLANK
-                    to += 1
+                    to, high = written(BLANK, out, to, at - size, at, pieces, low, high)
             elif entry & CASE:
+                high = became(pieces, low, high, to, at - size, at)
                 to = lower(data, first, at - size, at, end, table, out, to)
-            elif not (entry & DIGIT and run):
+            elif not entry & DIGIT:
+                to, high = written(entry & CODE, out, to, at - size, at, pieces, low, high)
+            elif run:
+                extended(pieces, high, at)
+            else:
+                high = became(pieces, low, high, to, at - size, at)
                 to = encode(entry & CODE, out, to)
             returned = entry & LINE_END and code == RETURN
             run = entry & DIGIT != 0
     if manner & MERGED and to > begin and out[to - 1] == BLANK:
         to -= 1
-    return to, chars, False
+    return to, chars, False, high
+
+
+@always
+def written(code, out, to, at, end, pieces, low, high):
+    """Write the code point that data[at:end] becomes, and its piece: (index after it in ``out``, end of the pieces)."""
+    after = encode(np.uint32(code), out, to)
+    if after - to == end - at:
+        return after, copied(pieces, low, high, to, at)
+    return after, became(pieces, low, high, to, at, end)
 
 
 @inline

@@ -9,6 +9,7 @@ import numpy as np
 
 from likewise.compiled.jit import inline
 from likewise.kernels.blocks import BLOCK, between64, bit_length, count_bits, low_bits, lowest_bit
+from likewise.kernels.places import copied
 from likewise.kernels.utf8 import decode
 
 #: Classes of characters. OTHER belongs to no token; LETTERs form runs; ALONE is a token by itself; a MARK belongs to the token before it, or begins
@@ -92,17 +93,18 @@ def ascii_other_than_space(data, at):
 
 
 @inline
-def take_out(data, begin, end, classes):
-    """Remove the invisible characters of a text in place and return its new end."""
-    to = begin
+def take_out(data, begin, end, classes, pieces):
+    """Remove the invisible characters of a text in place. Returns its new end, and how many ``pieces``, None or int64[m, 3], were filled."""
+    to, found = begin, 0
     while begin < end:
         code, size = decode(data, begin)
         if classes[code] != INVISIBLE:
+            found = copied(pieces, 0, found, to, begin)
             for i in range(size):
                 data[to + i] = data[begin + i]
             to += size
         begin += size
-    return to
+    return to, found
 
 
 @inline
