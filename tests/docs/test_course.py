@@ -62,6 +62,13 @@ def test_a_row_of_the_index_points_to_a_page_and_to_checks(row):
         assert all(prints(part(page, anchor)) for page, anchor in links)
 
 
+def test_a_slide_takes_three_lines_or_fewer():
+    names, *slides = re.findall(r"```python\n(.*?)```", (LEARN / "slides.md").read_text(), re.DOTALL)
+    assert len(slides) > 35 and names.count("import") == 3
+    for slide in slides:
+        assert len([line for line in slide.splitlines() if not line.startswith("#")]) <= 3, slide
+
+
 def test_the_index_has_every_section_and_every_function():
     linked = {tuple(link) for link in re.findall(r"\]\(([1-9]-[\w-]+\.md)#([\w-]+)\)", INDEX)}
     for page in CHAPTERS:
