@@ -13,6 +13,9 @@ from likewise.drawing.markup import Html, tag
 from likewise.drawing.preview import length, padded
 from likewise.drawing.style import NOTEBOOK
 
+#: Decimals of a float that has more.
+DECIMALS = 5
+
 
 def written(value: Any) -> str:
     """A value as a slide writes it.
@@ -25,7 +28,7 @@ def written(value: Any) -> str:
     if isinstance(value, float) and not isinstance(value, bool):
         if math.isinf(value):
             return "∞" if value > 0 else "-∞"
-        return f"{value:.5f}".rstrip("0").rstrip(".") if value else "0"
+        return f"{value:.{DECIMALS}f}".rstrip("0").rstrip(".") if value else "0"
     return str(value)
 
 
@@ -65,16 +68,32 @@ class Sheet:
         place = self.names.index(name)
         return [row[place] for row in self.rows]
 
+    def cells(self) -> list[tuple[str, ...]]:
+        """The rows as text. The finite floats of a column have equally many decimals, so that a rounded 1 is seen to be rounded."""
+        columns = [[row[place] for row in self.rows] for place in range(len(self.names))]
+        return [*zip(*map(in_column, columns), strict=True)] if self.rows else []
+
     def __repr__(self) -> str:
-        lines = [self.names, *(tuple(map(written, row)) for row in self.rows)]
+        lines = [self.names, *self.cells()]
         widths = [max(map(length, column)) for column in zip(*lines, strict=True)]
         right = [False, *(aligned_right([row[place] for row in self.rows]) for place in range(1, len(self.names)))]
         return "\n".join("  ".join(map(padded, line, widths, right)).rstrip() for line in lines)
 
     def _repr_html_(self) -> str:
         head = tag("tr", *(tag("th", name) for name in self.names))
-        body = [tag("tr", *(tag("td", tag("bdi", written(value))) for value in row)) for row in self.rows]
+        body = [tag("tr", *(tag("td", tag("bdi", value)) for value in row)) for row in self.cells()]
         return tag("div", tag("style", Html(NOTEBOOK)), tag("table", tag("thead", head), tag("tbody", *body)), class_="likewise")
+
+
+def in_column(values: Sequence[Any]) -> list[str]:
+    """The values of a column as text.
+
+    >>> in_column([0.5, 0.99964, 1.0]), in_column([0.0, 5.0, math.inf]), in_column([1, Fraction(2, 3)])
+    (['0.50000', '0.99964', '1.00000'], ['0', '5', '∞'], ['1', '2/3'])
+    """
+    finite = [value for value in values if isinstance(value, float) and math.isfinite(value)]
+    decimals = max((len(written(value).partition(".")[2]) if float(written(value)) == value else DECIMALS for value in finite), default=0)
+    return [f"{value:.{decimals}f}" if isinstance(value, float) and math.isfinite(value) else written(value) for value in values]
 
 
 def aligned_right(values: Sequence[Any]) -> bool:
