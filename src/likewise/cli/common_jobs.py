@@ -19,6 +19,7 @@ from likewise.errors import UsageError
 from likewise.items import binary
 from likewise.items.places import characters, placer
 from likewise.methods import text as parse
+from likewise.passages.repeats import Stretches, repeats
 from likewise.verbs.similarity import sketch
 
 TEXTS = [
@@ -103,6 +104,7 @@ def units(folder: Path) -> None:
     for method in (parse("words"), parse("words", f"{every},re:fo.")):
         placed = placer(method, 0)(texts, rows >= 0)
         characters(texts, np.repeat(rows, np.diff(placed.offsets)), placed.begin)
+        repeats(Stretches(rows, placed.offsets, placed.hashes), 3, 0, 1 << 20)
 
 
 def ways(folder: Path) -> None:

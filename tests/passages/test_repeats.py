@@ -1,0 +1,134 @@
+"""Repeats against their definition in plain Python."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise.passages.repeats import Stretches, repeats
+from likewise.stages.workers import ALONE, Workers
+
+WORDS = np.random.default_rng(0).integers(1, 2**63, 40, dtype=np.uint64)  # the hashes of tokens
+DOCUMENTS = st.lists(st.lists(st.integers(0, 3), max_size=25).map(tuple), max_size=6)
+PARTS = st.lists(st.lists(st.integers(0, 39), min_size=1, max_size=9).map(tuple), min_size=1, max_size=4)
+
+
+@st.composite
+def shared(draw: st.DrawFn) -> list[tuple[int, ...]]:
+    """Documents of a few parts that occur again and again, and of other tokens."""
+    part = st.sampled_from(draw(PARTS))
+    other = st.lists(st.integers(0, 39), max_size=6).map(tuple)
+    return draw(st.lists(st.lists(st.one_of(part, other), max_size=8).map(lambda parts: sum(parts, ())), max_size=6))
+
+
+def defined(documents: list[tuple[int, ...]], n: int) -> dict[str, Any]:
+    """The repeats by their definition: places (document, begin, end, passage), passages (times, documents), and the tokens to cut."""
+    at = defaultdict(list)
+    for d, tokens in enumerate(documents):
+        for i in range(len(tokens) - n + 1):
+            at[tokens[i : i + n]].append((d, i))
+
+    def window(d: int, i: int) -> tuple[int, ...]:
+        return documents[d][i : i + n] if i + n <= len(documents[d]) else ()
+
+    def together(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+        return len(at[other]) > 1 and [(d, i + 1) for d, i in at[one]] == at[other]
+
+    places: list[list[Any]] = []
+    passages: dict[tuple[int, ...], list[Any]] = {}
+    cut = [[False] * len(tokens) for tokens in documents]
+    for d, tokens in enumerate(documents):
+        i = 0
+        while i + n <= len(tokens):
+            first = at[window(d, i)]
+            if len(first) < 2:
+                i += 1
+                continue
+            begin = i
+            while together(window(d, i), window(d, i + 1)):
+                i += 1
+            text = tokens[begin : i + n]
+            passages.setdefault(text, [len(first), {d}])[1].add(d)
+            earlier = [place for place in places if place[3] == text and place[0] == d and place[2] > begin]
+            if earlier:
+                earlier[-1][2] = i + n
+            else:
+                places.append([d, begin, i + n, text])
+            i += 1
+        for i in range(len(tokens) - n + 1):
+            if at[window(d, i)][0] != (d, i):
+                source, first = at[window(d, i)][0]
+                for token in range(max(i, first + n) if source == d else i, i + n):
+                    cut[d][token] = True
+    order = list(passages)
+    return {
+        "places": [(d, begin, end, order.index(text)) for d, begin, end, text in places],
+        "passages": [(times, len(inside)) for times, inside in passages.values()],
+        "cut": cut,
+    }
+
+
+def found(documents: list[tuple[int, ...]], n: int, words: np.ndarray = WORDS, memory: int = 1 << 30, workers: Workers = ALONE) -> dict[str, Any]:
+    """The repeats of documents."""
+    hashes = words[np.array(sum(documents, ()), np.int64)]
+    offsets = np.concatenate(([0], np.cumsum([*map(len, documents)], dtype=np.int64)))
+    rows = np.arange(len(documents))
+    made = repeats(Stretches(rows, offsets, hashes), n, 0, memory, workers=workers)
+    row, token = rows[made.stretch], np.arange(len(hashes)) - np.repeat(offsets[:-1], np.diff(offsets))
+    cut = [np.zeros(len(tokens), bool) for tokens in documents]
+    for at in np.flatnonzero(made.cut):
+        cut[np.searchsorted(offsets, at, side="right") - 1][token[at]] = True
+    assert [made.passage[place] for place in made.first] == list(range(len(made.first)))
+    return {
+        "places": list(zip(row.tolist(), token[made.begin].tolist(), (token[made.end - 1] + 1).tolist(), made.passage.tolist(), strict=True)),
+        "passages": list(zip(made.times.tolist(), made.documents.tolist(), strict=True)),
+        "cut": [one.tolist() for one in cut],
+    }
+
+
+@settings(max_examples=400, deadline=None)
+@given(documents=st.one_of(DOCUMENTS, shared()), n=st.integers(1, 9))
+def test_repeats(documents, n):
+    want = defined(documents, n)
+    assert found(documents, n) == want
+    assert found(documents, n, memory=200, workers=Workers(tasks=3)) == want
+
+
+def test_repeats_by_hand():
+    """Two documents share 3 4 5 6 7, of which 5 6 7 8 is elsewhere, too; dashes repeat themselves."""
+    documents = [(1, 3, 4, 5, 6, 7, 8), (2, 3, 4, 5, 6, 7, 9), (5, 6, 7, 8)]
+    got = found(documents, 3)
+    assert got["places"] == [(0, 1, 5, 0), (0, 3, 6, 1), (0, 4, 7, 2), (1, 1, 5, 0), (1, 3, 6, 1), (2, 0, 3, 1), (2, 1, 4, 2)]
+    assert got["passages"] == [(2, 2), (3, 3), (2, 2)]  # 3 4 5 6; 5 6 7; 6 7 8
+    assert got["cut"] == [[False] * 7, [False, True, True, True, True, True, False], [True] * 4]
+    dashes = found([(0,) * 10], 3)
+    assert dashes == {"places": [(0, 0, 10, 0)], "passages": [(8, 1)], "cut": [[False] * 3 + [True] * 7]}
+
+
+@pytest.mark.parametrize("documents", [[], [()], [(1, 2, 3)], [(), (1,), (1,)]])
+def test_nothing_repeats(documents):
+    assert found(documents, 2) == {"places": [], "passages": [], "cut": [[False] * len(one) for one in documents]}
+
+
+def test_equal_documents():
+    got = found([tuple(range(40))] * 5, 20)
+    assert got["places"] == [(d, 0, 40, 0) for d in range(5)] and got["passages"] == [(5, 5)]
+    assert got["cut"] == [[d > 0] * 40 for d in range(5)]
+
+
+@pytest.mark.parametrize("n", [1, 64, 65, 128, 200])
+def test_long_repeats(n):
+    """Windows longer than a fingerprint: a run of n tokens is found, one of n - 1 is not, wherever it differs."""
+    random = np.random.default_rng(n)
+    run = [*random.permutation(2**20)[:n].tolist()]
+    other = iter(range(2**21, 2**22))
+    documents = [tuple(next(other) for _ in range(50)) + tuple(run) + (next(other),) for _ in range(3)]
+    for at in (0, n // 2, n - 1):
+        documents.append((next(other), *run[:at], next(other), *run[at + 1 :], next(other)))
+    got = found(documents, n, np.random.default_rng(1).integers(1, 2**63, 2**22, dtype=np.uint64))
+    assert got["places"] == [(d, 50, 50 + n, 0) for d in range(3)]
