@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from contest import CORES
-from feature_sets import Task, row, timed
+from feature_sets import Task, row
 
 
 def unit(table: np.ndarray) -> np.ndarray:
@@ -18,11 +16,11 @@ def unit(table: np.ndarray) -> np.ndarray:
 
 def products(task: Task, embed: Callable[[], np.ndarray], trained: float = 0.0) -> dict[str, Any]:
     """A contender whose sets are vectors of length 1, compared by their products."""
-    seconds, made = timed(embed, 1)
+    seconds, made = task.timed(embed, 1)
     made = np.ascontiguousarray(made, np.float32)
     asked = made[task.queries]
-    matched, scores = timed(lambda: asked @ made.T)
-    return row(task, seconds, matched, scores.size, made[0].nbytes, task.precision(scores), train_s=trained)
+    matched, scores = task.timed(lambda: asked @ made.T)
+    return row(task, seconds, matched, made[0].nbytes, scores, train_s=trained)
 
 
 def pooled(task: Task) -> dict[str, Any]:
@@ -32,12 +30,9 @@ def pooled(task: Task) -> dict[str, Any]:
 def words(task: Task, count: int) -> tuple[Any, float]:
     import faiss
 
-    faiss.omp_set_num_threads(CORES)
-    sample = task.values[np.random.default_rng(3).choice(len(task.values), min(len(task.values), 100 * count), replace=False)]
+    sample = task.learn[np.random.default_rng(3).choice(len(task.learn), min(len(task.learn), 100 * count), replace=False)]
     means = faiss.Kmeans(task.values.shape[1], count, niter=12, seed=1)
-    began = time.perf_counter()
-    means.train(sample)
-    return means, time.perf_counter() - began
+    return means, task.timed(lambda: means.train(sample), 1)[0]
 
 
 def vlad(task: Task, count: int) -> dict[str, Any]:
@@ -76,10 +71,10 @@ def muvera(task: Task, centered: bool) -> dict[str, Any]:
     center = task.values.mean(axis=0) if centered else 0
     sets = [unit(task.one(item) - center).astype(np.float32) for item in range(task.sets)]
     family = Muvera(num_repetitions=5, num_simhash_projections=5, dimension=task.values.shape[1], seed=42)
-    seconds, documents = timed(lambda: np.asarray(family.encode_documents(sets), np.float32), 1)
+    seconds, documents = task.timed(lambda: np.asarray(family.encode_documents(sets), np.float32), 1)
     asked = np.asarray(family.encode_queries([sets[query] for query in task.queries]), np.float32)
-    matched, scores = timed(lambda: asked @ documents.T)
-    return row(task, seconds, matched, scores.size, documents[0].nbytes, task.precision(scores))
+    matched, scores = task.timed(lambda: asked @ documents.T)
+    return row(task, seconds, matched, documents[0].nbytes, scores)
 
 
 def chamfer_by_products(task: Task, count: int) -> dict[str, Any]:
@@ -98,26 +93,46 @@ def chamfer_by_products(task: Task, count: int) -> dict[str, Any]:
                 scores[at, begin:end] = np.maximum.reduceat(table, starts, axis=1).mean(axis=0)
         return scores
 
-    seconds, scores = timed(job, 1)
-    return row(task, 0, seconds, scores.size, values.nbytes // task.sets, task.precision(scores, chosen))
+    seconds, scores = task.timed(job, 1)
+    return row(task, 0, seconds, values.nbytes // task.sets, scores, chosen)
 
 
 def earth_mover(task: Task, count: int) -> dict[str, Any]:
-    import ot
-
+    """The time for ``count`` random pairs of whole sets."""
     draw = np.random.default_rng(5)
     pairs = [(task.queries[draw.integers(len(task.queries))], draw.integers(task.sets)) for _ in range(count)]
+    weights = [np.full(len(one), 1 / len(one)) for one in map(task.one, range(task.sets))]
+    moved(task.one(0)[:1], np.ones(1), task.one(0)[:1], np.ones(1))  # imports POT
+    seconds, _ = task.timed(lambda: [moved(task.one(a), weights[a], task.one(b), weights[b]) for a, b in pairs], 1)
+    return row(task, 0, seconds, task.values.nbytes // task.sets, None, pairs=count)
 
-    def job() -> list[float]:
-        found = []
-        for a, b in pairs:
-            x, y = task.one(a).astype(float), task.one(b).astype(float)
-            costs = np.sqrt(np.maximum((x * x).sum(1)[:, None] + (y * y).sum(1) - 2 * x @ y.T, 0))
-            found.append(ot.emd2(np.full(len(x), 1 / len(x)), np.full(len(y), 1 / len(y)), costs))
-        return found
 
-    seconds, _ = timed(job, 1)
-    return row(task, 0, seconds, count, task.values.nbytes // task.sets, float("nan"))
+def moved(x: np.ndarray, x_weights: np.ndarray, y: np.ndarray, y_weights: np.ndarray) -> float:
+    """The least cost of moving weights from some vectors to others."""
+    import ot
+
+    x, y = x.astype(float), y.astype(float)
+    costs = np.sqrt(np.maximum((x * x).sum(1)[:, None] + (y * y).sum(1) - 2 * x @ y.T, 0))
+    return float(ot.emd2(x_weights, y_weights, costs))
+
+
+def signatures(task: Task, count: int, clusters: int) -> dict[str, Any]:
+    """Rubner, Tomasi and Guibas 2000: each set as some means with weights, its signature, and the earth mover's distance of signatures."""
+    import faiss
+
+    def signature(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        many = min(clusters, len(values))
+        means = faiss.Kmeans(values.shape[1], many, niter=8, seed=1, min_points_per_centroid=1)
+        means.train(np.ascontiguousarray(values))
+        found = np.bincount(means.index.search(np.ascontiguousarray(values), 1)[1].ravel(), minlength=many)
+        return means.centroids[found > 0], found[found > 0] / len(values)
+
+    seconds, made = task.timed(lambda: [signature(task.one(item)) for item in range(task.sets)], 1)
+    chosen = task.some(min(count, len(task.queries)))
+    moved(*made[0], *made[0])  # imports POT
+    matched, distances = task.timed(lambda: [[moved(*made[query], *other) for other in made] for query in task.queries[chosen]], 1)
+    size = sum(means.nbytes + 4 * len(weights) for means, weights in made) // task.sets
+    return row(task, seconds, matched, size, -np.array(distances), chosen)
 
 
 def pyramid(task: Task, axes: int = 6, levels: int = 6) -> dict[str, Any]:
@@ -146,13 +161,13 @@ def pyramid(task: Task, axes: int = 6, levels: int = 6) -> dict[str, Any]:
                     before, weight = shared, weight / 2
                 out[at, right] = total / np.sqrt(own[asked[at]] * own[right])
 
-    center = task.values.mean(axis=0)
-    turned = np.linalg.svd(task.values[:: max(1, len(task.values) // 40000)] - center, full_matrices=False)[2][:axes].T
-    spread = (task.values - center) @ turned
+    center = task.learn.mean(axis=0)
+    turned = np.linalg.svd(task.learn[:: max(1, len(task.learn) // 40000)] - center, full_matrices=False)[2][:axes].T
+    spread = (task.learn - center) @ turned
     low, high, shift = spread.min(axis=0), spread.max(axis=0), np.random.default_rng(2).random(axes)
 
     def embed() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        places = ((task.values - center) @ turned - low) / (high - low) * 2 ** (levels - 1)
+        places = np.clip(((task.values - center) @ turned - low) / (high - low), 0, 1) * 2 ** (levels - 1)
         keys, counts, ends, at = [], [], np.zeros((task.sets, levels + 1), np.int64), 0
         for item in range(task.sets):
             mine = places[task.offsets[item] : task.offsets[item + 1]]
@@ -166,9 +181,9 @@ def pyramid(task: Task, axes: int = 6, levels: int = 6) -> dict[str, Any]:
             ends[item, levels] = at
         return np.concatenate(keys), np.concatenate(counts).astype(np.float64), ends
 
-    seconds, (keys, counts, ends) = timed(embed, 1)
+    seconds, (keys, counts, ends) = task.timed(embed, 1)
     sizes = np.diff(task.offsets).astype(float)
     out = np.empty((len(task.queries), task.sets))
     match(keys, counts, ends, task.queries[:1], sizes, out[:1].copy())
-    matched, _ = timed(lambda: match(keys, counts, ends, task.queries, sizes, out), 1)
-    return row(task, seconds, matched, out.size, int(len(keys) * 9 / task.sets), task.precision(out))
+    matched, _ = task.timed(lambda: match(keys, counts, ends, task.queries, sizes, out), 1)
+    return row(task, seconds, matched, int(len(keys) * 9 / task.sets), out)

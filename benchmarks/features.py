@@ -27,7 +27,7 @@ import numpy as np
 import contest
 from contest import CORES
 from feature_peers import bag_of_words, chamfer_by_products, earth_mover, muvera, pooled, pyramid, vlad
-from feature_sets import Task, row, timed
+from feature_sets import Task, row
 
 PEERS = contest.VENVS / "vectors" / "bin" / "python"
 
@@ -55,12 +55,12 @@ def histograms(task: Task, axes: int, bits: int, tables: int, normalize: str, ma
 
     function = getattr(matching, match)
     made = embed()
-    seconds, made = timed(embed)
+    seconds, made = task.timed(embed)
     asked = made[task.queries]
     matching.every(function, asked[:2], made)
-    alone, _ = timed(lambda: matching.every(function, asked, made))
-    matched, scores = timed(lambda: matching.every(function, asked, made, run=pool.map))
-    measured = row(task, seconds, matched, scores.size, made[0].nbytes, task.precision(scores), one_core_us=alone / scores.size * 1e6)
+    alone, _ = task.timed(lambda: matching.every(function, asked, made))
+    matched, scores = task.timed(lambda: matching.every(function, asked, made, run=pool.map))
+    measured = row(task, seconds, matched, made[0].nbytes, scores, one_core_us=alone / scores.size * 1e6)
     if not choices.get("best"):
         return measured
     return measured | reranked(task, sets, pool, scores, seconds + matched, **choices)
@@ -72,8 +72,7 @@ def reranked(task: Task, sets: Any, pool: Any, scores: np.ndarray, before: float
     from likewise.measures.chamfer import chamfer
 
     scores = scores.copy()
-    for at, query in enumerate(task.queries):
-        scores[at, task.queries if task.name == "ms" else query] = -np.inf
+    scores[task.apart] = -np.inf
     place = Space.fit(task.sample, again) if again else None
 
     def job() -> np.ndarray:
@@ -86,9 +85,15 @@ def reranked(task: Task, sets: Any, pool: Any, scores: np.ndarray, before: float
         return found
 
     job()
-    seconds, found = timed(job)
+    seconds, found = task.timed(job)
     pairs = best * len(task.queries)
-    return {"mAP": task.precision(found), "rerank_us_per_pair": seconds / pairs * 1e6, "total_s": before + seconds, "rerank_s": seconds}
+    return {
+        "mAP": task.precision(found),
+        "rerank_us_per_pair": seconds / pairs * 1e6,
+        "total_s": before + seconds,
+        "rerank_s": seconds,
+        "scores": found,
+    }
 
 
 def encoding(task: Task, axes: int, bits: int, tables: int) -> dict[str, Any]:
@@ -97,11 +102,11 @@ def encoding(task: Task, axes: int, bits: int, tables: int) -> dict[str, Any]:
     sets, pool = ours(task)
     family = Encoding(bits, tables, space=Space.fit(task.sample, axes or None, unit=True))
     family.documents(sets)
-    seconds, documents = timed(lambda: family.documents(sets, run=pool.map))
+    seconds, documents = task.timed(lambda: family.documents(sets, run=pool.map))
     values, offsets = sets
     asked = family.queries([values[offsets[query] : offsets[query + 1]] for query in task.queries])
-    matched, scores = timed(lambda: asked @ documents.T)
-    return row(task, seconds, matched, scores.size, documents[0].nbytes, task.precision(scores))
+    matched, scores = task.timed(lambda: asked @ documents.T)
+    return row(task, seconds, matched, documents[0].nbytes, scores)
 
 
 def exact(task: Task, count: int, both: bool, axes: int, function: str = "chamfer") -> dict[str, Any]:
@@ -120,11 +125,11 @@ def exact(task: Task, count: int, both: bool, axes: int, function: str = "chamfe
     measure(moved, moved, left[:2], right[:2], **more)
     if function != "chamfer":
         keep = np.random.default_rng(1).choice(len(left), 80, replace=False)
-        seconds, _ = timed(lambda: measure(moved, moved, left[keep], right[keep], run=pool.map), 1)
-        return row(task, 0, seconds, len(keep), moved[0].nbytes // task.sets, float("nan"))
-    seconds, distances = timed(lambda: measure(moved, moved, left, right, run=pool.map, **more), 1)
+        seconds, _ = task.timed(lambda: measure(moved, moved, left[keep], right[keep], run=pool.map), 1)
+        return row(task, 0, seconds, moved[0].nbytes // task.sets, None, pairs=len(keep))
+    seconds, distances = task.timed(lambda: measure(moved, moved, left, right, run=pool.map, **more), 1)
     scores = -distances.reshape(len(chosen), -1)
-    return row(task, 0, seconds, scores.size, moved[0].nbytes // task.sets, task.precision(scores, chosen))
+    return row(task, 0, seconds, moved[0].nbytes // task.sets, scores, chosen)
 
 
 def sweep(task: Task) -> list[dict[str, Any]]:
@@ -135,7 +140,7 @@ def sweep(task: Task) -> list[dict[str, Any]]:
             for tables in (1, 2, 5, 10, 20, 40):
                 if tables << bits <= 2**17:
                     found = histograms(task, 32, bits, tables, match="correlation", **more)
-                    measured.append({"kept": kept, "bits": bits, "tables": tables, **found})
+                    measured.append({"kept": kept, "bits": bits, "tables": tables, **found, "scores": None})
                     print(
                         f"{kept} B {bits:2} N {tables:2} {found['bytes']:7,} bytes mAP {found['mAP']:.4f} embed {found['embed_us_per_set']:.0f} us",
                         flush=True,
@@ -179,11 +184,11 @@ def main() -> None:
     options = parser.parse_args()
     if options.work:
         function, arguments = CONTENDERS[options.work]
-        print(json.dumps(function(Task(options.data, options.tasks[0]), **arguments)))
+        print(json.dumps(function(Task.read(options.data, options.tasks[0]), **arguments) | {"scores": None}))
         return
     table: dict[str, Any] = {}
     if options.sweep:
-        table = {name: sweep(Task(options.data, name)) for name in options.tasks}
+        table = {name: sweep(Task.read(options.data, name)) for name in options.tasks}
     for task in options.tasks if not options.sweep else ():
         for name in options.only:
             python = Path(sys.executable) if name.startswith("likewise") else PEERS
