@@ -4,8 +4,8 @@
     bash benchmarks/fetch_images.sh FOLDER
     python benchmarks/histograms.py FOLDER [--only TASK ...] [--json FILE]
 
-histogram_tasks.py describes the tasks, and histogram_methods.py the methods. It prints a table of methods for each task and each sort of features, and
-for one sort of features the quality of histograms by their parameters. It needs scikit-learn, opencv-python-headless, pillow, faiss-cpu, POT and
+histogram_tasks.py describes the tasks, and histogram_methods.py the methods. It prints a table of methods for each task and each sort of features,
+and for one sort of features the quality of histograms by their parameters. It needs scikit-learn, opencv-python-headless, pillow, faiss-cpu, POT and
 numba besides likewise. Copies are ranked: mean average precision (mAP). Objects are recognized by a support vector machine with the scores as its
 kernel: accuracy, and for faces the equal error rate, each the mean and standard deviation of SPLITS splits into training and test. Times are
 processor times of one core, in microseconds, without the extraction of features.
