@@ -54,7 +54,7 @@ MACHINE = "threads memory work"
 SEARCH = f"{SIMILARITY} {READING} min_tokens {LAYOUT} preset {MACHINE}"
 #: Verb -> its options.
 TAKES = {
-    "dedup": f"out {SEARCH} verify keep prefer copies output pairs removed_records overwrite resume",
+    "dedup": f"out against also_inside {SEARCH} verify keep prefer copies output pairs removed_records overwrite resume",
     "pairs": f"against {SEARCH} verify keep prefer copies star max_pairs",
     "neighbors": f"query k {SIMILARITY} {READING} {MACHINE}",
     "plan": f"by {LIMIT} normalize field records html {LAYOUT} layouts preset family dimension items seed",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 #: Options that a description of a run has only if they were given.
-WHERE_GIVEN = {"ignore", "ignore_common"}
+WHERE_GIVEN = {"ignore", "ignore_common", "also_inside"}
 
 
 class Grouping(Protocol):
@@ -134,7 +134,7 @@ class Job:
     def described(self) -> dict[str, Any]:
         """All settings that determine the bytes of the result, as plain values for the manifest; nothing about the machine."""
         chosen = {f.name: getattr(self.options, f.name) for f in fields(self.options) if f.name not in OF_THE_MACHINE | MADE}
-        chosen = {name: value for name, value in chosen.items() if value is not None or name not in WHERE_GIVEN}
+        chosen = {name: value for name, value in chosen.items() if (value is not None and value is not False) or name not in WHERE_GIVEN}
         if self.options.ignore is not None and not isinstance(self.options.ignore, tuple):
             chosen["ignore"] = "data in Python"
         chosen |= {"exact": self.exact, "field": (self.field, *self.fields) if self.fields else self.field}

@@ -64,6 +64,7 @@ class Options:
     copies: str = "none"
     keep: str = "first"
     prefer: tuple[str, ...] = ()
+    also_inside: bool = False  # with a second collection: remove also for kept items of the first
     output: str = "copy"
     pairs: bool = False
     removed_records: bool = False

@@ -39,14 +39,14 @@ DECISION_COLUMNS: dict[str, np.dtype] = {
 SIMILARITY, DISTANCE, WHOLE_DISTANCE = pa.field("similarity", pa.float64()), pa.field("distance", pa.float64()), pa.field("distance", pa.int64())
 
 
-def removed(id_type: pa.DataType, cluster: pa.DataType, value: pa.Field) -> pa.Schema:
-    """Return the schema of removed.parquet. ``cluster``: the type of cluster names. ``value``: the value column."""
+def removed(id_type: pa.DataType, kept: pa.DataType, cluster: pa.DataType, value: pa.Field) -> pa.Schema:
+    """Return the schema of removed.parquet. ``kept``: the type of kept ids. ``cluster``: that of cluster names. ``value``: the value column."""
     return pa.schema(
         [
             ("id", id_type),
             ("source", pa.string()),
             ("position", pa.int64()),
-            ("kept_id", id_type),
+            ("kept_id", kept),
             ("kept_source", pa.string()),
             ("kept_position", pa.int64()),
             value,

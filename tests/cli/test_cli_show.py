@@ -289,7 +289,7 @@ def test_demo_finds_something_in_this_python(monkeypatch: pytest.MonkeyPatch, fo
 
 
 def stopped(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> Result:
-    def stop(inputs: object, options: object, out: Path, progress: object) -> None:
+    def stop(inputs: object, against: object, options: object, out: Path, progress: object) -> None:
         work = out.with_name(out.name + ".work")
         work.mkdir()
         (work / "work.json").write_text(json.dumps({"format": "likewise/work", "version": 1, "made": True}))

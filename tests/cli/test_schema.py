@@ -76,7 +76,14 @@ RUNS: list[tuple[str, ...]] = [
 ]
 
 
-@pytest.mark.parametrize("given", RUNS, ids=" ".join)
+#: Runs that only `dedup` has.
+REMOVALS: list[tuple[str, ...]] = [
+    ("docs.jsonl", *LIKE, "--against", "docs.jsonl"),
+    ("mixed.jsonl", "--by", "words:1", "--against", "docs.jsonl", "--also-inside"),
+]
+
+
+@pytest.mark.parametrize("given", RUNS + REMOVALS, ids=" ".join)
 def test_dedup_and_audit_and_show(data: Path, given: tuple[str, ...]) -> None:
     check(printed("dedup", *given, "--dry-run"))
     document = printed("dedup", *given, "-o", "out")

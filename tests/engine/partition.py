@@ -147,7 +147,7 @@ def collide(order: Order) -> None:
     if order.job.plan is None:
         later = np.arange(order.number, len(rank), order.parts)
         later, earlier = np.repeat(later, later), np.concatenate([np.arange(each) for each in (0, *later.tolist())])
-        some = per[later] == per[earlier]
+        some = (per[later] == per[earlier]) & (later >= order.more.fixed) & (order.more.inside | (earlier < order.more.fixed))
         write(order.folder / "candidates" / name, later=later[some], earlier=earlier[some])
         write(order.folder / "buckets" / name, size=np.zeros(0, np.int64))
         return
@@ -168,7 +168,7 @@ def candidates_in(order: Order, keys: np.ndarray, band: int, per: np.ndarray | N
     here = keyed(np.ascontiguousarray(keys[band]), per)
     mine = np.flatnonzero(of_partition(here, order))
     finer = [(band + level) % len(keys) for level in range(1, 1 + min(FINER, len(keys) - 1))]
-    return candidate_pairs(here[mine], keys[finer][:, mine], mine)
+    return candidate_pairs(here[mine], keys[finer][:, mine], mine, order.more)
 
 
 def compare(order: Order) -> None:
@@ -232,7 +232,10 @@ def overfull_buckets(order: Order) -> Buckets:
     bucket = np.full((bands, pq.read_metadata(order.folder / "items" / "0.parquet").num_rows), -1, np.int32)
     bucket[band, item] = own
     splits = Splits(item.astype(np.int32), np.searchsorted(band, np.arange(bands + 1)), part.astype(np.int32), listed)
-    return Buckets(bucket, np.bincount(own, minlength=len(names)), (names >> 32) // order.parts, splits)
+    sizes = np.bincount(own, minlength=len(names))
+    if not order.more.inside:  # items that are not compared with each other count as one
+        sizes = np.bincount(own[item < order.more.fixed], minlength=len(names)) + 1
+    return Buckets(bucket, sizes, (names >> 32) // order.parts, splits, order.more)
 
 
 def keep(order: Order) -> None:

@@ -121,7 +121,7 @@ class Partitioned:
             append(self.run.work, sources[chunk.source], first[chunk.source], chunk)
             first[chunk.source] += len(chunk.records)
         self.run.work.append({}, step="read")
-        return Collection(sources, self.run.work)
+        return Collection(sources, self.run.work, self.run.first_side)
 
     def copies(self, copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:
         self.table("order", copy=copy, per=per, live=live, place=rank)
@@ -134,14 +134,14 @@ class Partitioned:
     def collide(self, items: Items) -> None:
         (rank,) = read(self.folder / "rows", "rank")
         self.table("items", rank=rank[items.member])
-        self.all("collide")
+        self.all("collide", [items.scope] * self.parts)
 
     def similar(self, items: Items, candidates: None) -> None:
         self.all("compare")
 
     def settle(self, items: Items, similar: None) -> Found:
         self.all("settle", [len(items.member)])
-        self.all("budget", [None])
+        self.all("budget", [items.scope])
         job, (representative, *best) = self.run.job, read(self.folder / "settled", "representative", "overlap", "out_of")
         later, earlier, *ratio = read(self.folder / "similar", "later", "earlier", "overlap", "out_of")
         order = np.lexsort((earlier, later))

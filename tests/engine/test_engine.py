@@ -31,7 +31,8 @@ def pool() -> Iterator[Processes]:
 
 def partitioned(given: Any, out: Path, pool: Processes, parts: int, **choices: Any) -> lw.Removal:
     """`lw.dedup` by an engine of ``parts`` partitions."""
-    with started(given, resolve(**choices), "dedup", out, None) as (sources, run):
+    against = choices.pop("against", None)
+    with started(given, resolve(**choices), "dedup", out, None, against) as (sources, run):
         return remove(sources, run, Partitioned(run, pool, parts, out.with_suffix(".tables")), out)
 
 
@@ -146,3 +147,33 @@ def test_partitions_in_other_processes_give_the_same_bytes(tmp_path, pool, job):
         assert here.keys() == wanted.keys()
         assert [name for name in here if name not in OF_THE_RUN and here[name] != wanted[name]] == []
         assert about(out) == about(tmp_path / "local")
+
+
+def halved(folder: Path) -> tuple[Path, Path]:
+    """Every second row of the files of a folder in one folder, and the others in another."""
+    halves = folder.with_name("first"), folder.with_name("second")
+    for number, half in enumerate(halves):
+        half.mkdir()
+        for path in folder.iterdir():
+            if path.suffix == ".parquet":
+                table = pq.read_table(path)
+                pq.write_table(table.take(np.arange(number, len(table), 2)), half / path.name, row_group_size=90)
+            else:
+                (half / path.name).write_text("".join(path.read_text().splitlines(keepends=True)[number::2]))
+    return halves
+
+
+@pytest.mark.parametrize("also_inside", [False, True])
+@pytest.mark.parametrize("job", ["texts", "texts by group", "texts unchecked", "banners", "sets", "sets, none missed", "strings", "weighted sets"])
+def test_partitions_compare_with_a_second_collection(tmp_path, pool, job, also_inside):
+    make, more, _ = JOBS[job]
+    (tmp_path / "in").mkdir()
+    choices = make(tmp_path / "in") | more | {"also_inside": also_inside}
+    first, second = halved(tmp_path / "in")
+    local = lw.dedup(first, against=second, out=tmp_path / "local", **choices)
+    assert local.report["counts"]["removed_near"] > 15 and local.report["against"]["read"] > 100
+    assert (local.report["budget"]["cut"] > 0) == (job == "banners")
+    assert partitioned(first, tmp_path / "parts", pool, 3, against=second, **choices).report == local.report
+    wanted, here = contents(tmp_path / "local"), contents(tmp_path / "parts")
+    assert here.keys() == wanted.keys()
+    assert [name for name in here if name not in OF_THE_RUN and here[name] != wanted[name]] == []

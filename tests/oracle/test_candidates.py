@@ -13,27 +13,32 @@ from bucket_candidates import buckets, budget, candidates_in
 from likewise.stages import candidates
 from likewise.stages.buckets import Buckets, group
 from likewise.stages.budget import are_candidates, drawn, overfull, pair_of
+from likewise.stages.scope import ALL, Scope
+
+#: The scope of n items: all pairs; or some or all of them, or none, are those of a second collection, which stay.
+scopes = st.just(ALL) | st.builds(Scope, st.integers(0, 40), st.booleans())
 
 
-def grouped(keys: np.ndarray) -> Buckets:
+def grouped(keys: np.ndarray, scope: Scope = ALL) -> Buckets:
     bands, n = keys.shape
-    return group(lambda band: keys[band].astype(np.uint64), np.zeros(n, np.uint64), bands, split=True)
+    return group(lambda band: keys[band].astype(np.uint64), np.zeros(n, np.uint64), bands, split=True, scope=scope)
 
 
-def pairs_of(keys: np.ndarray, band: int) -> list[tuple[int, int]]:
+def pairs_of(keys: np.ndarray, band: int, scope: Scope = ALL) -> list[tuple[int, int]]:
     levels = min(candidates.FINER, len(keys) - 1)
     finer = np.array([keys[(band + level) % len(keys)] for level in range(1, 1 + levels)], np.uint64).reshape(levels, keys.shape[1])
-    found = candidates.candidate_pairs(keys[band].astype(np.uint64), finer, np.arange(keys.shape[1]))
+    found = candidates.candidate_pairs(keys[band].astype(np.uint64), finer, np.arange(keys.shape[1]), scope)
     return sorted(zip(found.later.tolist(), found.earlier.tolist(), strict=True))
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.integers(0, 60), st.integers(1, 4), st.integers(1, 4), st.integers(1, 5), st.integers(0, 2**32 - 1))
-def test_items_collide_as_the_rule_says(n, bands, variety, most, seed):
+@given(st.integers(0, 60), st.integers(1, 4), st.integers(1, 4), st.integers(1, 5), scopes, st.integers(0, 2**32 - 1))
+def test_items_collide_as_the_rule_says(n, bands, variety, most, scope, seed):
     keys = np.random.default_rng(seed).integers(0, variety, (bands, n))
     with budget(most):
         for band in range(bands):
-            assert pairs_of(keys, band) == sorted(candidates_in(keys.tolist(), band, most, candidates.FINER))  # each pair once
+            wanted = sorted(candidates_in(keys.tolist(), band, most, candidates.FINER, scope))
+            assert pairs_of(keys, band, scope) == wanted  # each pair once
 
 
 def test_a_bucket_within_the_budget_makes_all_candidates():
@@ -55,49 +60,68 @@ def test_at_the_last_level_all_are_candidates_with_the_first_members():
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.integers(0, 60), st.integers(1, 3), st.integers(1, 4), st.integers(0, 2**32 - 1))
-def test_partitions_of_whole_buckets_give_the_pairs_of_all(n, bands, parts, seed):
+@given(st.integers(0, 60), st.integers(1, 3), st.integers(1, 4), scopes, st.integers(0, 2**32 - 1))
+def test_partitions_of_whole_buckets_give_the_pairs_of_all(n, bands, parts, scope, seed):
     """Each bucket of a band goes to one partition, with its members in any order and gaps in their ranks; the facts about buckets agree too."""
     rng = np.random.default_rng(seed)
     keys = rng.integers(0, 4, (bands, n))
     rank = np.sort(rng.choice(10 * n + 1, n, replace=False))
     partition = rng.integers(0, parts, 4)[keys[0]]
     with budget(3):
-        wanted = {(int(rank[b]), int(rank[a])) for b, a in candidates_in(keys.tolist(), 0, 3, candidates.FINER)}
+        wanted = {(int(rank[b]), int(rank[a])) for b, a in candidates_in(keys.tolist(), 0, 3, candidates.FINER, scope)}
+        fixed = Scope(int(rank[scope.fixed]) if scope.fixed < n else 10 * n + 1, scope.inside)
         pairs, sizes, overfull = [], [], []
         for part in range(parts):
             here = rng.permutation(np.flatnonzero(partition == part))
-            found = candidates.candidate_pairs(keys[0, here].astype(np.uint64), keys[1 : 1 + candidates.FINER, here].astype(np.uint64), rank[here])
+            finer = keys[1 : 1 + candidates.FINER, here].astype(np.uint64)
+            found = candidates.candidate_pairs(keys[0, here].astype(np.uint64), finer, rank[here], fixed)
             pairs += zip(found.later.tolist(), found.earlier.tolist(), strict=True)
             sizes += found.sizes.tolist()
             overfull += found.overfull.members.tolist()
         assert len(pairs) == len(wanted) and set(pairs) == wanted
-        named = buckets(keys[0].tolist())
-        assert sorted(sizes) == sorted(len(each) for each in named if len(each) > 1)
-        assert sorted(overfull) == sorted(int(rank[item]) for each in named if len(each) > 3 for item in each)
+        named = [each for each in buckets(keys[0].tolist()) if size_of(each, scope) > 1]
+        assert sorted(sizes) == sorted(size_of(each, scope) for each in named)
+        assert sorted(overfull) == sorted(int(rank[item]) for each in named if size_of(each, scope) > 3 for item in each)
+
+
+def size_of(bucket: list[int], scope: Scope) -> int:
+    """The size of a bucket as the rule counts it; 0 if no pair in it is compared."""
+    first = sum(item < scope.fixed for item in bucket)
+    others = len(bucket) - first
+    return 0 if not others or not (first or scope.inside) else len(bucket) if scope.inside else first + 1
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.integers(2, 60), st.integers(1, 4), st.integers(1, 3), st.integers(0, 2**32 - 1))
-def test_overfull_buckets_count_the_pairs_of_kept_items_that_are_no_candidates(n, bands, variety, seed):
+@given(st.integers(2, 60), st.integers(1, 4), st.integers(1, 3), scopes, st.integers(0, 2**32 - 1))
+def test_overfull_buckets_count_the_pairs_of_kept_items_that_are_no_candidates(n, bands, variety, scope, seed):
     rng = np.random.default_rng(seed)
-    keys, kept = rng.integers(0, variety, (bands, n)), rng.random(n) < 0.7
+    keys, kept = rng.integers(0, variety, (bands, n)), (rng.random(n) < 0.7) | (np.arange(n) < scope.fixed)
     with budget(2):
-        found = grouped(keys)
+        found = grouped(keys, scope)
         full = overfull(found, kept)
-        wanted = [(band, bucket) for band in range(bands) for bucket in buckets(keys[band].tolist()) if len(bucket) > 2]
+        wanted = [(band, bucket) for band in range(bands) for bucket in buckets(keys[band].tolist()) if size_of(bucket, scope) > 2]
         members = [sorted(item for item in bucket if kept[item]) for _, bucket in wanted]
         places = np.split(full.places, full.begin[1:-1])
         assert [found.splits.items[part].tolist() for part in places] == (members or [[]])
         assert full.number.tolist() == [found.bucket[band, bucket[0]] for band, bucket in wanted]
-        named = [candidates_in(keys.tolist(), band, 2, candidates.FINER) for band in range(bands)]
-        pairs = [{(b, a) for i, a in enumerate(mine) for b in mine[i + 1 :]} for mine in members]
+        named = [candidates_in(keys.tolist(), band, 2, candidates.FINER, scope) for band in range(bands)]
+        pairs = [{(b, a) for i, a in enumerate(mine) for b in mine[i + 1 :] if is_compared(b, a, scope)} for mine in members]
+        assert full.pairs.tolist() == list(map(len, pairs))
+        for at, each in enumerate(pairs):
+            later, earlier = full.pair_of(np.full(len(each), at), np.arange(len(each)))
+            assert {(members[at][b], members[at][a]) for b, a in zip(later.tolist(), earlier.tolist(), strict=True)} == each
         assert full.candidates.tolist() == [len(here & named[band]) for (band, _), here in zip(wanted, pairs, strict=True)]
         for (band, _), part, here in zip(wanted, places, pairs, strict=False):
             for later, earlier in ((b, a) for i, a in enumerate(part) for b in part[i + 1 :]):
                 pair = int(found.splits.items[later]), int(found.splits.items[earlier])
-                assert pair in here
+                assert (pair in here) == is_compared(*pair, scope)
+                if pair not in here:
+                    continue
                 assert are_candidates(found, np.array([later]), np.array([earlier])).tolist() == [pair in named[band]]
+
+
+def is_compared(later: int, earlier: int, scope: Scope) -> bool:
+    return later >= scope.fixed and (scope.inside or earlier < scope.fixed)
 
 
 def test_pairs_are_numbered_through():

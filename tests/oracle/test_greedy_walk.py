@@ -26,6 +26,7 @@ from likewise.joins.vector_join import choose_layout, prepare, vector_join
 from likewise.kernels.compare import SparseRule
 from likewise.kernels.sparse import COSINE
 from likewise.stages.ranking import ranked
+from likewise.stages.scope import Scope
 from likewise.stages.workers import Workers
 from near_vectors import LIMITS, all_pairs, listed, near, walked
 from sparse_rows import csr
@@ -60,6 +61,35 @@ def test_the_walk_over_codes_is_the_greedy_walk(seed, n, width, groups, steps):
     assert [similar[kept, item] for item, kept in found.matches.tolist()] == found.values.tolist()
     assert sorted(map(tuple, found.matches.tolist())) == sorted((b, a) for a, b in similar if a not in want)
     assert (np.diff(found.matches[:, 0] * max(n, 1) + found.matches[:, 1]) > 0).all()
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.integers(0, 2**32),
+    st.integers(0, 60),
+    st.integers(0, 60),
+    st.integers(1, 8),
+    st.booleans(),
+    st.sampled_from([(0, 1, 1), (0, 4, 6), (2, 9, 30), (8, 2**17, 2**22)]),
+)
+def test_items_beside_others_that_stay(seed, n, fixed, width, inside, steps):
+    """The first items stay, whatever is similar to them; the others are removed for them, and for kept others if ``inside``."""
+    fixed = min(fixed, n)
+    codes = np.random.default_rng(seed).integers(0, 2**width, n, np.uint64)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, number in zip(("EACH", "FEWEST", "MOST"), steps, strict=True):
+            patch.setattr(greedy, name, number)
+        found = removals(code_join(codes[:, None], 64, 2), n, Counts(), distances=True, scope=Scope(fixed, inside))
+    similar = all_pairs(codes, "hamming", 2)
+    kept, representative, value = list(range(fixed)), [-1] * n, [-1.0] * n
+    for item in range(fixed, n):
+        if options := [(similar[other, item], other) for other in kept if (other, item) in similar]:
+            value[item], representative[item] = min(options)
+        elif inside:
+            kept.append(item)
+    assert found.representative.tolist() == representative
+    assert np.nan_to_num(found.value, nan=-1.0).tolist() == value
+    assert sorted(map(tuple, found.matches.tolist())) == sorted((b, a) for a, b in similar if a in kept and representative[b] >= 0)
 
 
 @pytest.mark.parametrize("by", LIMITS)

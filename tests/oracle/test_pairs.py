@@ -6,7 +6,6 @@ import itertools
 import json
 import random
 from fractions import Fraction
-from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -138,11 +137,10 @@ def test_sketches_of_equal_sets_are_equal_and_estimate():
     assert (c == 2**32 - 1).all()
 
 
-def test_a_limit_would_leave_out_the_other_collection():
-    texts = ["one two three", "four five six"]
-    for verb in (partial(lw.pairs, texts, against=texts), partial(lw.neighbors, texts, query=texts)):
-        with pytest.raises(lw.UsageError, match="limit=2: would count the items of both collections together"):
-            verb(by="words:1", limit=2)
+def test_a_limit_counts_the_first_collection():
+    texts, same = ["one two three", "four five six"], {"by": "words:1", "limit": 1}
+    assert lw.pairs(texts, against=texts[::-1], **same).to_dicts() == [{"id_a": 0, "id_b": 1, "similarity": 1.0}]
+    assert [(row["id_a"], row["id_b"]) for row in lw.neighbors(texts, query=texts, k=2, **same).to_dicts()] == [(0, 0)]
     assert len(lw.pairs([*texts, *texts], by="words:1", limit=2)) == 0
 
 

@@ -20,6 +20,7 @@ from likewise.kernels.sets import fewest_apart, odd_sketches
 from likewise.stages import candidates
 from likewise.stages.buckets import group
 from likewise.stages.budget import hottest, overfull, sampled_cut
+from likewise.stages.scope import ALL, Scope
 from likewise.stages.verify import all_pairs, verified
 from likewise.stages.walk import MODES, Sets, components, empty_lists, independent, walk
 from likewise.stages.workers import Workers
@@ -37,15 +38,15 @@ def batch(sets: list[set[int]], threshold: Fraction = THRESHOLD, verify: str = "
     return Sets(-1, values, begin, size, SetRule(threshold.numerator, threshold.denominator, MODES[verify]), odd, np.arange(len(size)))
 
 
-def buckets_of(keys: np.ndarray, *, split: bool):
+def buckets_of(keys: np.ndarray, *, split: bool, scope: Scope = ALL):
     bands, n = keys.shape
-    return group(lambda band: keys[band].astype(np.uint64), np.zeros(n, np.uint64), bands, split=split)
+    return group(lambda band: keys[band].astype(np.uint64), np.zeros(n, np.uint64), bands, split=split, scope=scope)
 
 
-def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction) -> tuple[list[int], list[Fraction], int]:
+def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction, scope: Scope) -> tuple[list[int], list[Fraction], int]:
     """Greedy removal by the specification: (representatives, similarities, pairs of kept items that share a bucket and did not meet in it)."""
     named, n = keys.tolist(), len(sets)
-    matched = [candidates_in(named, band, candidates.BUDGET, candidates.FINER) for band in range(len(named))]
+    matched = [candidates_in(named, band, candidates.BUDGET, candidates.FINER, scope) for band in range(len(named))]
     mates: dict[int, set[int]] = {item: set() for item in range(n)}
     for later, earlier in set().union(*matched):
         mates[later].add(earlier)
@@ -56,27 +57,27 @@ def slow_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction) -> tu
             if representative[mate] < 0 and similarity >= threshold and similarity > value[item]:
                 representative[item], value[item] = mate, similarity
     kept = [item for item in range(n) if representative[item] < 0]
-    cut = sum(
-        named[band][a] == named[band][b] and (b, a) not in matched[band] for band in range(len(named)) for a, b in itertools.combinations(kept, 2)
-    )
+    wanted = [(a, b) for a, b in itertools.combinations(kept, 2) if b >= scope.fixed and (scope.inside or a < scope.fixed)]
+    cut = sum(named[band][a] == named[band][b] and (b, a) not in matched[band] for band in range(len(named)) for a, b in wanted)
     return representative, value, cut
 
 
-def check_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction = THRESHOLD) -> None:
-    found = walk(batch(sets, threshold), buckets_of(keys, split=True), Workers(tasks=3))
-    alone = walk(batch(sets, threshold), buckets_of(keys, split=True))
+def check_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction = THRESHOLD, scope: Scope = ALL) -> None:
+    buckets = buckets_of(keys, split=True, scope=scope)
+    found = walk(batch(sets, threshold), buckets, Workers(tasks=3))
+    alone = walk(batch(sets, threshold), buckets)
     assert (found.matches.tolist(), found.compared) == (alone.matches.tolist(), alone.compared)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("likewise.stages.walk.COMPARED_AT_ONCE", 3)
         patch.setattr("likewise.stages.walk.LARGE", 1)  # all that is remembered lies side by side
-        steps = walk(batch(sets, threshold), buckets_of(keys, split=True), Workers(tasks=2))
+        steps = walk(batch(sets, threshold), buckets, Workers(tasks=2))
     assert (steps.matches.tolist(), steps.compared) == (alone.matches.tolist(), alone.compared)
-    representative, value, cut = slow_walk(sets, keys, threshold)
+    representative, value, cut = slow_walk(sets, keys, threshold, scope)
     assert found.representative.tolist() == representative
     removed = found.representative >= 0
     got = [Fraction(int(a), int(b)) for a, b in zip(found.overlap[removed], found.out_of[removed], strict=True)]
     assert got == [v for v, w in zip(value, representative, strict=True) if w >= 0]
-    assert int(overfull(buckets_of(keys, split=True), found.representative < 0).cut.sum()) == cut
+    assert int(overfull(buckets, found.representative < 0).cut.sum()) == cut
 
 
 collections = st.lists(st.sets(st.integers(0, 7), min_size=1, max_size=5), min_size=1, max_size=40)
@@ -94,6 +95,14 @@ def test_walk_equals_the_sequential_walk(sets, bands, variety, seed):
 def test_walk_equals_the_sequential_walk_when_every_bucket_is_overfull(sets, bands, variety, seed):
     with budget(2):
         check_walk(sets, np.random.default_rng(seed).integers(0, variety, (bands, len(sets))), Fraction(9, 10))
+
+
+@settings(max_examples=200, deadline=None)
+@given(collections, st.integers(1, 4), st.integers(1, 3), st.sampled_from([2, 128]), st.integers(0, 40), st.booleans(), st.integers(0, 2**32 - 1))
+def test_walk_beside_items_that_stay_equals_the_sequential_walk(sets, bands, variety, most, fixed, inside, seed):
+    scope = Scope(min(fixed, len(sets)), inside)
+    with budget(most):
+        check_walk(sets, np.random.default_rng(seed).integers(0, variety, (bands, len(sets))), scope=scope)
 
 
 def test_a_long_chain_keeps_every_second_item():

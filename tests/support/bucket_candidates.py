@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from likewise.stages.scope import ALL, Scope
+
 
 def candidates_of(bucket: list[int], keys: Sequence[Sequence[int]], band: int, budget: int, finer: int, level: int = 0) -> Iterator[tuple[int, int]]:
     """Yield the candidate pairs (later, earlier) of a bucket in priority order, possibly repeated. keys: by band and by item."""
@@ -35,9 +37,14 @@ def buckets(keys: Sequence[int]) -> list[list[int]]:
     return list(found.values())
 
 
-def candidates_in(keys: Sequence[Sequence[int]], band: int, budget: int, finer: int) -> set[tuple[int, int]]:
-    """The candidate pairs (later, earlier) of one band."""
-    return {pair for bucket in buckets(keys[band]) for pair in candidates_of(bucket, keys, band, budget, finer)}
+def candidates_in(keys: Sequence[Sequence[int]], band: int, budget: int, finer: int, scope: Scope = ALL) -> set[tuple[int, int]]:
+    """The candidate pairs (later, earlier) of one band. Items that are not compared with each other are in one bucket with the fixed ones each."""
+    found = set()
+    for bucket in buckets(keys[band]):
+        first, others = [x for x in bucket if x < scope.fixed], [x for x in bucket if x >= scope.fixed]
+        for mine in [bucket] if scope.inside else [[*first, x] for x in others]:
+            found |= {(x, y) for x, y in candidates_of(mine, keys, band, budget, finer) if x >= scope.fixed}
+    return found
 
 
 @contextmanager

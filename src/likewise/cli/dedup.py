@@ -22,6 +22,7 @@ from likewise.planning.choose import OPH_STEEP_ABOVE
 
 if TYPE_CHECKING:
     from likewise.cli.progress import ScreenProgress
+    from likewise.io.inputs import Sources
     from likewise.job import Job
 
 #: How candidates were verified, if not exactly.
@@ -33,23 +34,39 @@ NOT_EXACT = {
 
 @verb(
     "dedup",
-    "INPUT... -o OUT",
+    "INPUT... [--against INPUT]... -o OUT",
     examples=("dedup crawl/*.jsonl.zst -o clean", "dedup pages.parquet -o clean --by chars:9 --threshold 0.9"),
     flags=f"{TAKES['dedup']} dry_run config json exit_code quiet verbose color progress",
     arguments=[inputs()],
     notes=INPUTS,
+    against={
+        "help": "Remove only what is similar to something in these files, which stay unchanged, or in the kept records of an output folder of dedup, "
+        "with its options. Repeatable.",
+        "brief": None,
+    },
 )
-def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry_run: bool = False, exit_code: bool = False, **choices: Any) -> int:
+def command(
+    screen: Screen,
+    inputs: tuple[str, ...],
+    against: tuple[str, ...] = (),
+    out: str | None = None,
+    dry_run: bool = False,
+    exit_code: bool = False,
+    **choices: Any,
+) -> int:
+    from likewise.report.made import compared_with
     from likewise.runs.session import resolved
 
-    options = resolved([[place(given) for given in inputs]], choices)
+    first = [place(given) for given in inputs]
+    second, choices = compared_with([place(given) for given in against] or None, choices)
+    options = resolved([first, second], choices)
     target = None if out is None else place(out)
     if target is not None:
         from likewise.io.output import check_target
 
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
     if dry_run:
-        dry_run_of(screen, inputs, options, target, TAKES["dedup"], walk=True)
+        dry_run_of(screen, first, second or [], options, target, TAKES["dedup"], walk=True)
         return 0
     if target is None:
         raise UsageError("-o is missing: name the output folder with -o OUT, or use --dry-run to see the plan")
@@ -65,7 +82,7 @@ def command(screen: Screen, inputs: tuple[str, ...], out: str | None = None, dry
     for message in early_warnings(options):
         progress.warn(message)
     with resumable(options.work or work_beside(target), more):
-        result = deduplicate([place(given) for given in inputs], options, target, progress)
+        result = deduplicate(first, second, options, target, progress)
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
     else:
@@ -83,12 +100,14 @@ def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example
     from likewise.drawing.numbers import by_reason
     from likewise.report import removals
     from likewise.report.wording import ignored
-    from likewise.runs.outcome import in_a_line
+    from likewise.runs.outcome import against, in_a_line
 
     counts, clusters = report["counts"], report["clusters"]
     yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {took(progress, resumed)}"
     yield "kept", f"{counts['kept']:,}{not_compared(report)}"
     yield "removed", f"{counts['removed']:,}  ({', '.join(by_reason(counts))})"
+    if beside := against(report):
+        yield "against", beside
     if spread := in_a_line(report):
         yield "similar" if report["value"] == "similarity" else "distance", spread
     if counts["rejected"]:
@@ -199,19 +218,22 @@ def resumable(work: Path, more: list[str]) -> Iterator[None]:
         raise
 
 
-def dry_run_of(screen: Screen, inputs: tuple[str, ...], options: Options, out: Path | None, taken: str, *, walk: bool) -> None:
+def dry_run_of(screen: Screen, first: list[Path], second: list[Path], options: Options, out: Path | None, taken: str, *, walk: bool) -> None:
     """--dry-run: print the plan and the inputs. Only the beginnings of the inputs are read.
 
-    taken: the names of the verb's options; `Options` has those of all verbs. walk: the verb removes items.
+    first, second: the inputs, and those of a second collection. taken: the names of the verb's options; `Options` has those of all verbs. walk: the
+    verb removes items.
     """
     from likewise.io.inputs import STDIN
     from likewise.runs.inspection import inspect_inputs, job_of
+    from likewise.runs.session import beside
 
-    found = sources_of(inputs, options, out)
-    if STDIN in inputs and options.method.kind.needs_data:
+    piped = STDIN in map(str, first + second)
+    found = beside(*(sources_of(inputs, options, out) for inputs in (first, second)))
+    if piped and options.method.kind.needs_data:
         raise UsageError("--dry-run: the plan for vectors or codes depends on the data, and a dry run does not read standard input; name a file")
-    job = inspect_inputs(found, options, walk=walk) if found and STDIN not in inputs else job_of(options)
-    sources = list(named(found, piped=STDIN in inputs))
+    job = inspect_inputs(found, options, walk=walk) if found and not piped else job_of(options)
+    sources = list(named(found, piped=piped))
     others = set(" ".join(TAKES.values()).split()) - set(taken.split())
     method = {name: value for name, value in job.described().items() if name not in others}
     if screen.json:
@@ -246,13 +268,13 @@ def layout(job: Job) -> str:
     return f"{exact_search(all_pairs=job.compared.compares_all(job.base))}; recall: 100%"
 
 
-def sources_of(inputs: tuple[str, ...], options: Options, out: Path | None) -> Sequence[Any]:
+def sources_of(inputs: list[Path], options: Options, out: Path | None) -> Sources:
     """The sources that the inputs name; standard input is not read."""
-    from likewise.io.inputs import STDIN, resolve
+    from likewise.io.inputs import STDIN, Sources, resolve
     from likewise.runs.inspection import want
 
-    files = [place(given) for given in inputs if given != STDIN]
-    return resolve(files, out=out, work=options.work, want=want(options)) if files else []
+    files = [given for given in inputs if str(given) != STDIN]
+    return resolve(files, out=out, work=options.work, want=want(options)) if files else Sources([])
 
 
 def named(sources: Sequence[Any], *, piped: bool) -> Iterator[dict[str, Any]]:

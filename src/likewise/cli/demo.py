@@ -86,7 +86,7 @@ def check_source(source: Path, target: Path, *, overwrite: bool) -> None:
 
 def is_input_of(source: Path, out: Path) -> bool:
     """True if the output was made from this file, and the file has not changed since."""
-    from likewise.report.originals import sealed
+    from likewise.report.own_files import sealed
 
     try:
         inputs = sealed(out / "run.json")["inputs"]

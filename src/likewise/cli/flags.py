@@ -149,6 +149,12 @@ FLAGS: dict[str, Flag] = {
         brief="",
         values=FILE,
     ),
+    "also_inside": Flag(
+        INPUT,
+        "--also-inside",
+        "With --against, also remove items that are similar to a kept item of INPUT.",
+        settings=SWITCH,
+    ),
     "by": Flag(
         SIMILARITY,
         "--by",

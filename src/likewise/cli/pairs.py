@@ -47,14 +47,17 @@ def command(
     exit_code: bool = False,
     **choices: Any,
 ) -> int:
+    from likewise.report.made import compared_with
     from likewise.runs.session import resolved
 
-    options = resolved([[place(given) for given in some] or None for some in (inputs, against)], choices, one_way=True)
+    first = [place(given) for given in inputs]
+    second, choices = compared_with([place(given) for given in against] or None, choices)
+    options = resolved([first, second], choices, one_way=True)
     target = None if out is None else place(out)
     if target is not None:
         check(target, overwrite, (*inputs, *against), options)
     if dry_run:
-        dry_run_of(screen, (*inputs, *against), options, target, TAKES["pairs"], walk=options.star)
+        dry_run_of(screen, first, second or [], options, target, TAKES["pairs"], walk=options.star)
         return 0
     from likewise.cli.progress import progress_on
     from likewise.runs.table_files import write_table
@@ -63,7 +66,7 @@ def command(
     progress = progress_on(screen)
     for message in early_warnings(options):
         progress.warn(message)
-    found = list_pairs([place(given) for given in inputs], [place(given) for given in against] or None, options, progress)
+    found = list_pairs(first, second, options, progress)
     if target is not None:
         write_table(found.to_arrow(), found.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, sides=bool(against))

@@ -20,7 +20,8 @@ from likewise.io.placing import check_file, new_file
 )
 def command(screen: Screen, out: str) -> None:
     from likewise.report import html
-    from likewise.report.originals import Originals, as_written, examples
+    from likewise.report.originals import Originals, examples
+    from likewise.report.own_files import as_written
 
     folder = place(out)
     target = folder / "report.html"

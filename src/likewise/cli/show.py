@@ -34,7 +34,8 @@ MOST_DIGITS = 18
     verbose={"help": "Show both items in full."},
 )
 def command(screen: Screen, out: str, identity: str) -> None:
-    from likewise.report.originals import Originals, as_written
+    from likewise.report.originals import Originals
+    from likewise.report.own_files import as_written
 
     folder = place(out)
     with as_written(folder):
@@ -243,11 +244,12 @@ def show_kept(screen: Screen, originals: Any, members: list[dict[str, Any]]) -> 
     if screen.json:
         [identity], ids = originals.typed(members[:1], "kept_"), originals.typed(members)
         gone = [{"id": own} | {name: row[name] for name in ("source", "position", value, "reason")} for own, row in zip(ids, members, strict=True)]
-        screen.document({"schema": SCHEMA, "status": "kept", **item(identity, place), "removed_for_it": gone})
+        status = "against" if place[0] in originals.second else "kept"
+        screen.document({"schema": SCHEMA, "status": status, **item(identity, place), "removed_for_it": gone})
         return
-    screen.data(
-        f"{named(originals, identity, place)} was kept; {counted(len(members), 'duplicate')} of it {'was' if len(members) == 1 else 'were'} removed:"
-    )
+    how = "is in the second collection" if place[0] in originals.second else "was kept"
+    were = "was" if len(members) == 1 else "were"
+    screen.data(f"{named(originals, identity, place)} {how}; {counted(len(members), 'duplicate')} of it {were} removed:")
     for row in members[:MOST_MEMBERS]:
         similar = "" if row[value] is None else f"  {figure(row[value], value)}"
         screen.data(f"  {named(originals, row['id'], (row['source'], row['position']))}  {row['reason']}{similar}")
@@ -259,10 +261,13 @@ def show_alone(screen: Screen, originals: Any, place: tuple[str, int], found: An
     """Print the outcome of an item without duplicates."""
     from likewise.records import REJECTED
 
-    status = "rejected" if found.kind == REJECTED else "kept"
+    status = "against" if place[0] in originals.second else "rejected" if found.kind == REJECTED else "kept"
     identity = originals.called(place, found)
     if screen.json:
         screen.document({"schema": SCHEMA, "status": status, **item(identity, place), "removed_for_it": []})
+        return
+    if status == "against":
+        screen.data(f"{named(originals, identity, place)} is in the second collection; nothing was removed for it")
         return
     screen.data(f"{named(originals, identity, place)} was {status}: {why_not_removed(originals, found)}")
 

@@ -23,7 +23,7 @@ from likewise.io.work import Work
 from likewise.items.documents import TEXT_COPIES, memory_of
 from likewise.job import Job
 from likewise.joins.greedy import removals
-from likewise.joins.pairs import Counts
+from likewise.joins.pairs import Among, Counts
 from likewise.methods import Measure, Text
 from likewise.records import TEXT, Each
 from likewise.runs.items import Items, Run, sets
@@ -76,6 +76,7 @@ class Local:
             skip=job.options.on_error == "skip",
             listed=run.listed,
             limit=job.options.limit,
+            first_side=run.first_side,
             advance=run.advance,
             memory=run.memory,
             takes=takes(job.method),
@@ -134,8 +135,9 @@ def takes(method: Text | Measure) -> Callable[[np.ndarray], int]:
 
 def joined(items: Items, run: Run) -> Found:
     """Removals found by a join, as if all items shared one bucket."""
-    join = join_of(items, run, walk=True)
-    found = removals(join, len(items.member), Counts(), distances=run.job.distances)
+    scope = items.scope
+    join = join_of(items, run, walk=True) if scope.inside else join_of(items, run, Among(side=items.sides))
+    found = removals(join, len(items.member), Counts(), distances=run.job.distances, scope=scope)
     return Found(found, join.recall, spread(np.zeros(0, np.int64)), Cut(0, 0, 0, 0.0), [], join.facts())
 
 

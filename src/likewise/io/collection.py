@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import xxhash
 
 from likewise.errors import DataError, no_room
-from likewise.io import bands, consistency, ids, presence
+from likewise.io import bands, consistency, ids, presence, unreadable
 from likewise.io.chunks import chunk_at, chunks, failed, parsed
 from likewise.io.dimensions import first_dimension, has_other_dimension, with_dimension
 from likewise.io.formats.text import Files
@@ -29,12 +29,13 @@ from likewise.io.work import Work
 from likewise.items import binary, unusable
 from likewise.items.wrapped import bits, wrapped
 from likewise.kinds import of_payload
-from likewise.messages import in_document, option
-from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
+from likewise.messages import option
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Want
 from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
 STDIN = "stdin"  # name of standard input as a source
+BOTH = 2  # stands for both sides, 0 and 1, of two collections
 #: Advice about unreadable rows: if they are listed in a file, and if not.
 LISTED = f"{option('on_error', 'skip')} lists such rows in rejected.jsonl and continues"
 LEFT_OUT = f"{option('on_error', 'skip')} omits such rows and continues"
@@ -59,15 +60,17 @@ def read(
     skip: bool,
     listed: bool,
     limit: int | None,
+    first_side: int,
     advance: Callable[[int], None],
     memory: int,
     takes: Callable[[np.ndarray], int],
 ) -> None:
     """Read, parse and sketch all rows into ``work``, continuing where an interrupted run stopped.
 
-    skip: leave out rows that cannot be read; listed: they will be listed in a file. memory: maximum bytes, which limits the number of chunks in
-    work. takes: returns the bytes needed to sketch the content of a row, uint8[n]. Raises DataError for unreadable rows unless they are skipped, and
-    UsageError for a record that does not fit into ``memory``.
+    skip: leave out rows that cannot be read; listed: they will be listed in a file. limit: maximum number of rows of the first ``first_side``
+    sources; the others are read whole. memory: maximum bytes, which limits the number of chunks in work. takes: returns the bytes needed to
+    sketch the content of a row, uint8[n]. Raises DataError for unreadable rows unless they are skipped, and UsageError for a record that does not
+    fit into ``memory``.
     """
     if work.steps:
         consistency.check(work, len(sources))
@@ -100,40 +103,48 @@ def read(
         if entry.get("dimension") and not want.width:
             want = with_dimension(want, entry["dimension"], partial(place, sources[entry["source"]], read_of[entry["source"]]))
         read_of[entry["source"]] += entry["rows"]
-    if limit is not None and sum(read_of) >= limit:
-        work.append({}, step="read")
-        return
     without = {"odd"} if work.done("chunk") and "odd" not in work.lengths else set()  # begun by an earlier version: either all rows have one or none
-    ended = -1  # source found damaged last, whose further chunks are ignored
-    room = engine.in_flight(memory * 3 // 4, GUESS)
-    for chunk in engine.map(stage, tasks(sources, want, work, skip=skip), room):
-        if chunk.source == ended:
-            continue
-        if stated and (dimension := first_dimension(chunk.records)):
-            want = want if want.width else with_dimension(want, dimension, partial(place, sources[chunk.source], read_of[chunk.source]))
-            if has_other_dimension(chunk.records, want.width):  # parsed before the first dimension was known
-                chunk = stage(Task(chunk.source, chunk_at(sources[chunk.source], want, chunk.start)))
-        ended = chunk.source if chunk.next < 0 else -1
-        room.took(chunk.memory)
-        if chunk.too_large is not None:
-            row, size, need = chunk.too_large
-            name, position = place(sources[chunk.source], read_of[chunk.source], row)
-            raise no_room(f"{name}, item {position + 1}: this record", f"{size:,} bytes", f"about {need >> 20:,} MiB", size * memory // need)
-        records, columns = chunk.records, chunk.columns
-        if limit is not None and sum(read_of) + len(records) >= limit:
-            records, columns = head(records, columns, limit - sum(read_of))
-        if records.rejected and not skip:
-            first = records.rejected[0]
-            name, _ = place(sources[chunk.source], read_of[chunk.source], first.row)
-            raise DataError(f"{name}, {first.reason}; {LISTED if listed else LEFT_OUT}")
-        columns = {name: values for name, values in columns.items() if name not in without}
-        more = {"dimension": dimension} if stated else {}
-        append(work, sources[chunk.source], read_of[chunk.source], chunk._replace(records=records, columns=columns), **more)
-        read_of[chunk.source] += len(records)
-        advance(chunk.nbytes)
-        del chunk, records, columns  # free memory before waiting for the next
-        if limit is not None and sum(read_of) >= limit:
-            break
+
+    def take(numbers: range, most: int | None) -> None:
+        """Read the rows of some sources, at most ``most``."""
+        nonlocal want
+        left = None if most is None else most - sum(read_of[numbers.start : numbers.stop])
+        if left == 0:
+            return
+        ended = -1  # source found damaged last, whose further chunks are ignored
+        room = engine.in_flight(memory * 3 // 4, GUESS)
+        for chunk in engine.map(stage, tasks(sources, numbers, want, work, skip=skip), room):
+            if chunk.source == ended:
+                continue
+            if stated and (dimension := first_dimension(chunk.records)):
+                want = want if want.width else with_dimension(want, dimension, partial(place, sources[chunk.source], read_of[chunk.source]))
+                if has_other_dimension(chunk.records, want.width):  # parsed before the first dimension was known
+                    chunk = stage(Task(chunk.source, chunk_at(sources[chunk.source], want, chunk.start)))
+            ended = chunk.source if chunk.next < 0 else -1
+            room.took(chunk.memory)
+            if chunk.too_large is not None:
+                row, size, need = chunk.too_large
+                name, position = place(sources[chunk.source], read_of[chunk.source], row)
+                raise no_room(f"{name}, item {position + 1}: this record", f"{size:,} bytes", f"about {need >> 20:,} MiB", size * memory // need)
+            records, columns = chunk.records, chunk.columns
+            if left is not None and len(records) >= left:
+                records, columns = head(records, columns, left)
+            if records.rejected and not skip:
+                first = records.rejected[0]
+                name, _ = place(sources[chunk.source], read_of[chunk.source], first.row)
+                raise DataError(f"{name}, {first.reason}; {LISTED if listed else LEFT_OUT}")
+            columns = {name: values for name, values in columns.items() if name not in without}
+            more = {"dimension": dimension} if stated else {}
+            append(work, sources[chunk.source], read_of[chunk.source], chunk._replace(records=records, columns=columns), **more)
+            read_of[chunk.source] += len(records)
+            left = None if left is None else left - len(records)
+            advance(chunk.nbytes)
+            del chunk, records, columns  # free memory before waiting for the next
+            if left == 0:
+                break
+
+    take(range(first_side), limit)
+    take(range(first_side, len(sources)), None)
     work.append({}, step="read")
     work.settle()
 
@@ -157,17 +168,15 @@ def append(work: Work | Part, source: Source, first: int, chunk: Sketched, **mor
     )
 
 
-def tasks(sources: Sequence[Source], want: Want, work: Work | Part, *, skip: bool) -> Iterator[Task]:
-    """Yield the chunks still to be read, source by source."""
+def tasks(sources: Sequence[Source], numbers: range, want: Want, work: Work | Part, *, skip: bool) -> Iterator[Task]:
+    """Yield the chunks still to be read of some sources, source by source."""
     done = work.done("chunk")
-    at = done[-1]["source"] if done else 0
-    start = done[-1]["next"] if done else 0
-    for number in range(at, len(sources)):
-        source = sources[number]
-        if start >= 0:  # -1: the source had failed
-            for chunk in chunks(source, want, start, skip=skip):
+    at, following = (done[-1]["source"], done[-1]["next"]) if done else (-1, 0)
+    for number in numbers:
+        start = following if number == at else 0
+        if number >= at and start >= 0:  # -1: the source had failed
+            for chunk in chunks(sources[number], want, start, skip=skip):
                 yield Task(number, None, chunk) if isinstance(chunk, str) else Task(number, chunk)
-        start = 0
 
 
 def fingerprint(records: Records) -> bytes:
@@ -215,7 +224,7 @@ def place(source: Source, first: int, row: int) -> tuple[str, int]:
 
 def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, place: Callable[[int], tuple[str, int]]) -> dict[str, Any]:
     """Return the work folder's columns for the rows of a chunk."""
-    rejected = [explained(entry, *place(entry.row)) for entry in records.rejected]
+    rejected = [unreadable.explained(entry, *place(entry.row)) for entry in records.rejected]
     identity = records.id if records.id is not None else pa.nulls(len(records), pa.large_binary())
     text = identity.fill_null(binary.EMPTY)
     sizes = np.diff(np.frombuffer(text.buffers()[1], np.int64)[text.offset :][: len(text) + 1]) if len(text) else np.zeros(0, np.int64)
@@ -232,19 +241,6 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
         **{name: columns[name] for name in columns.keys() & {"odd", "ignored"}},
         **bands.columns(columns["band_keys"]),
     }
-
-
-def explained(entry: Rejected, name: str, position: int) -> dict[str, Any]:
-    """Return a line of rejected.jsonl. The rest of a file has no position, because its number of items is unknown; it counts as one."""
-    if entry.raw is None:
-        reason = f"{entry.reason}; {position:,} item{'s' * (position != 1)} before it were read; the rest of the file is missing"
-        return {"source": name, "position": None, "reason": in_document(reason), "bytes": ""}
-    return {"source": name, "position": position, "reason": in_document(entry.reason), "bytes": escaped(entry.raw)}
-
-
-def escaped(raw: bytes) -> str:
-    """Return bytes as text, reversibly: bytes that are not UTF-8 become \\xNN, a backslash is doubled."""
-    return raw.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
 
 
 def files_of(sources: Sequence[Source]) -> list[str]:
@@ -307,29 +303,36 @@ class Collection:
     @cached_property
     def _ids(self) -> list[IdColumn | None]:
         """For each side the ids of its rows in one column; None if no row has an id."""
+        return [self._ids_of(rows) for rows in self.rows_of_sides]
+
+    @cached_property
+    def _all_ids(self) -> IdColumn | None:
+        """The ids of both sides in one column."""
+        return self._ids_of(slice(0, len(self)))
+
+    def _ids_of(self, rows: slice) -> IdColumn | None:
         sizes = self.work.column("id-size", "i4")
-        if not (sizes >= 0).any():
-            return [None, None]
+        if not (sizes[rows] >= 0).any():
+            return None
         offsets = np.concatenate(([0], np.cumsum(np.maximum(sizes, 0), dtype=np.int64)))
         data = pa.py_buffer(np.ascontiguousarray(self.work.column("id-data", "u1")))
         valid = bits(sizes >= 0)
         text = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(sizes), [valid, pa.py_buffer(offsets), data])
-        read = self.column("kind") != REJECTED  # an unreadable row must not change the type of the others' ids
-        return [self._ids_of(text[rows], read[rows]) for rows in self.rows_of_sides]
-
-    @staticmethod
-    def _ids_of(text: pa.LargeBinaryArray, read: np.ndarray) -> IdColumn | None:
+        read = (self.column("kind") != REJECTED)[rows]  # an unreadable row must not change the type of the others' ids
         if read.all():
-            return id_column(text)
-        column = id_column(text.filter(wrapped(read)))
+            return id_column(text[rows])
+        column = id_column(text[rows].filter(wrapped(read)))
         return None if column is None else column.filled(read)
 
+    def _column_of(self, side: int) -> IdColumn | None:
+        return self._all_ids if side == BOTH else self._ids[side]
+
     def ids(self, rows: np.ndarray | pa.Array, side: int = 0) -> pa.Array:
-        """Return the ids of rows of a side, in one type for the whole side; null for rows without an id and for null rows.
+        """Return the ids of rows of a side (0, 1 or ``BOTH``), in one type for the whole side; null for rows without an id and for null rows.
 
         If no row of the side has an id, their positions are returned.
         """
-        chosen, column = wrapped(rows), self._ids[side]
+        chosen, column = wrapped(rows), self._column_of(side)
         if column is not None:
             return column.values.take(self._within(chosen, side))
         positions = self.file_of(chosen.fill_null(0).to_numpy())[1]
@@ -337,7 +340,7 @@ class Collection:
 
     def json_ids(self, rows: np.ndarray | pa.Array, side: int = 0) -> pa.LargeBinaryArray | None:
         """Return the ids as JSON text, which keeps the type of each; None if all have the type of the column."""
-        column = self._ids[side]
+        column = self._column_of(side)
         return None if column is None or column.json is None else column.json.take(self._within(wrapped(rows), side))
 
     def names(self, rows: np.ndarray | pa.Array, side: int = 0) -> list[Any]:
@@ -346,23 +349,21 @@ class Collection:
         return self.ids(rows, side).to_pylist() if typed is None else [None if text is None else ids.from_json(text) for text in typed.to_pylist()]
 
     def _within(self, rows: pa.Array, side: int) -> pa.Array:
-        start = self.rows_of_sides[side].start
+        start = 0 if side == BOTH else self.rows_of_sides[side].start
         return pc.subtract(rows, start) if start else rows
 
     def id_type(self, side: int = 0) -> pa.DataType:
         """Return the type of the id column of a side."""
-        column = self._ids[side]
+        column = self._column_of(side)
         return pa.int64() if column is None else column.values.type
 
-    @property
-    def id_note(self) -> str | None:
-        """The note on the id column if it is not simply the ids, else None."""
-        return None if self._ids[0] is None else self._ids[0].note
+    def id_note(self, *sides: int) -> str | None:
+        """The first note on the id columns of these sides that are not simply the ids; None if there is none."""
+        return next((column.note for column in map(self._column_of, sides) if column is not None and column.note), None)
 
-    @property
-    def has_ids(self) -> bool:
-        """True if any row has an id."""
-        return any(column is not None for column in self._ids)
+    def has_ids(self, side: int = BOTH) -> bool:
+        """Return True if any row of a side has an id."""
+        return any(column is not None for number, column in enumerate(self._ids) if side in (number, BOTH))
 
     @property
     def ids_are_unique(self) -> bool:
@@ -394,21 +395,28 @@ class Collection:
         border = int(self.first_row[self.first_side])
         return slice(0, border), slice(border, len(self))
 
+    @property
+    def sources_of_sides(self) -> tuple[range, range]:
+        """The numbers of the sources of both sides."""
+        return range(self.first_side), range(self.first_side, len(self.sources))
+
+    def rejections(self, side: int) -> np.ndarray:
+        """Return the lines of rejected.jsonl for a side, uint8[n]."""
+        rejected, rows = self.column("kind") == REJECTED, self.rows_of_sides[side]
+        return unreadable.some(self.work.column("rejected", "u1"), *(int(np.count_nonzero(rejected[:end])) for end in (rows.start, rows.stop)))
+
     def failed(self, source: int) -> bool:
         """Return True if a source could not be read to its end (--on-error skip)."""
         return any(entry["source"] == source and entry["next"] < 0 for entry in self.work.done("chunk"))
 
     def unreadable(self) -> tuple[list[str], list[str]]:
-        """Return (places and reasons of unreadable rows, reasons of sources that could not be read to their end)."""
-        entries = [json.loads(line) for line in bytes(self.work.column("rejected", "u1")).splitlines()]
-        rows = [f"{entry['source']}, {entry['reason']}" for entry in entries if entry["position"] is not None]
-        return rows, [entry["reason"] for entry in entries if entry["position"] is None]
+        """Return (places and reasons of unreadable rows, reasons of sources that could not be read to their end), of both sides."""
+        return unreadable.reasons(self.work.column("rejected", "u1"))
 
     @cached_property
     def sides(self) -> list[tuple[range, slice]]:
         """(sources, rows) of each of the two collections that has a readable row."""
-        border, end = self.first_side, len(self.sources)
-        both = [(some, slice(int(self.first_row[some.start]), int(self.first_row[some.stop]))) for some in (range(border), range(border, end))]
+        both = zip(self.sources_of_sides, self.rows_of_sides, strict=True)
         return [(sources, rows) for sources, rows in both if (self.column("kind")[rows] != REJECTED).any()]
 
     def fields_missing(self, want: Want, limited: bool = False) -> str | None:
@@ -464,10 +472,9 @@ class Collection:
                 return unusable.matrix(printable(source.name), source.asked(want))
         return None
 
-    @property
-    def nulls(self) -> int:
-        """Number of missing elements left out of sets."""
-        return sum(entry.get("nulls", 0) for entry in self.work.done("chunk"))
+    def nulls(self, sources: range) -> int:
+        """Return the number of missing elements left out of sets in some sources."""
+        return sum(entry.get("nulls", 0) for entry in self.work.done("chunk") if entry["source"] in sources)
 
     def files_in(self, sources: range) -> list[str]:
         """Return the names of the first three files of some sources."""

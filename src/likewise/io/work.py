@@ -325,7 +325,7 @@ SET_BY = {"threshold_exact": f"{option('threshold')} or {option('within')}", "ta
 #: Values that an option of the same name sets.
 OPTIONS = re.compile(
     r"method\.(?:plan\.)?(by|normalize|field|records|id|per|min_tokens|copies|keep|output|pairs|removed_records|on_error|max_record|limit|seed"
-    r"|ignore|ignore_common|verify|exact|bands|rows|slots|sketch|tune|threshold_exact|target)(?:\[\d+\])?"
+    r"|ignore|ignore_common|also_inside|verify|exact|bands|rows|slots|sketch|tune|threshold_exact|target)(?:\[\d+\])?"
 )
 
 
@@ -333,6 +333,8 @@ def option_of(place: str) -> str:
     """The option that sets the value at a place in the description of a run; the place itself if no single option does."""
     if place in ("groups", "ignored"):  # digests of what these options name
         return f"the content of {option(place.removesuffix('d'))}"
+    if place.startswith("against"):
+        return option("against")
     found = OPTIONS.fullmatch(place)
     return place if found is None else SET_BY.get(found[1]) or option(found[1])
 

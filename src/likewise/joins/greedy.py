@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from likewise.joins.pairs import ALL, Among, Counts, Join, Longs, PairBlock, Sides
 from likewise.kernels.compare import scores, values
+from likewise.stages.scope import ALL as ALL_PAIRS
+from likewise.stages.scope import Scope
 from likewise.stages.settle import Removals, settled
 
 #: Pairs held at once, for each of all items, and for each item of a part; and the minimum and maximum of the total.
@@ -28,14 +30,18 @@ SAMPLE = 2**8
 REMEMBERED = 128
 
 
-def removals(join: Join, n: int, counts: Counts, *, distances: bool) -> Removals:
+def removals(join: Join, n: int, counts: Counts, *, distances: bool, scope: Scope = ALL_PAIRS) -> Removals:
     """Decide n items in priority order.
 
-    distances: values are distances. counts: added to, except for searches that were given up because they found too many pairs.
+    distances: values are distances. scope: the pairs that are compared. counts: added to, except for searches that were given up because they found
+    too many pairs.
     """
     removal = Removal(join, n, counts, Matches(distances))
-    items = np.arange(n)
-    removal.decide(items[:0], items)
+    first, others = np.split(np.arange(n), [scope.fixed])
+    if scope.inside:
+        removal.decide(first, others)
+    else:
+        removal.across(first, others)
     item, kept, score = removal.matches.sorted()
     found = settled(item, kept, score, np.ones(len(item), np.int64), n)
     value = np.where(found.representative >= 0, values(found.overlap, distances=distances), np.nan)

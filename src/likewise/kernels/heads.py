@@ -2,6 +2,7 @@
 
 An overfull bucket is split by the keys of further bands, level after level. Its members are the columns of ``levels``, int32[1 + finer, m]: the
 number of each member's bucket at each level, in priority order; -1 if it is the only one there, or if the bucket above was not split.
+``scope`` (stages.scope) is that of the members.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from likewise.compiled.jit import kernel
 
 
 @kernel
-def list_members(levels, split, most, listed):
+def list_members(levels, split, most, scope, listed):
     """Mark the members that each bucket lists, at most ``most``: the heads of its parts if it is split, else its first members.
 
     split: bool[buckets], True for a bucket that is split at the next level. listed: bool[1 + finer, m], written.
     """
+    fixed, inside = scope
     headed = np.zeros(len(split), np.bool_)  # parts whose first member has been seen
     number = np.zeros(len(split), np.int32)
     for member in range(levels.shape[1]):
@@ -31,17 +33,18 @@ def list_members(levels, split, most, listed):
                 if part >= 0:
                     head = not headed[part]
                     headed[part] = True
-            if head and number[here] < most:
+            if head and number[here] < most and (inside or member < fixed):
                 number[here] += 1
                 listed[level, member] = True
 
 
 @kernel
-def count_candidates(levels, listed, kept, candidates, members):
+def count_candidates(levels, listed, scope, kept, candidates, members):
     """Count, for each bucket of the first level, its kept members and the candidate pairs of them in it.
 
     kept: bool[m]. candidates, members: int64[buckets], added to. The head of a part may be listed both above and in it: that pair counts once.
     """
+    fixed, _ = scope
     lists = np.zeros(len(candidates), np.int64)  # kept members that each bucket has listed so far
     twice = np.zeros(len(candidates), np.bool_)  # parts whose head is kept and also listed above them
     for member in range(levels.shape[1]):
@@ -53,9 +56,10 @@ def count_candidates(levels, listed, kept, candidates, members):
             here = levels[level, member]
             if here < 0:
                 break
-            candidates[home] += lists[here]
-            if twice[here] and lists[here] > 0:  # the head itself has no earlier member
-                candidates[home] -= 1
+            if member >= fixed:
+                candidates[home] += lists[here]
+                if twice[here] and lists[here] > 0:  # the head itself has no earlier member
+                    candidates[home] -= 1
             if listed[level, member]:
                 lists[here] += 1
                 if level + 1 < len(levels) and levels[level + 1, member] >= 0:
@@ -63,11 +67,12 @@ def count_candidates(levels, listed, kept, candidates, members):
 
 
 @kernel
-def list_pairs(levels, listed, begin, lists, pairs):
+def list_pairs(levels, listed, scope, begin, lists, pairs):
     """Write the candidate pairs (later, earlier) of members; return their number, written or not.
 
     begin: int64[buckets], where each bucket's list begins in ``lists``, int64[..], which is written. pairs: int64[p, 2], written up to its length.
     """
+    fixed, _ = scope
     number = np.zeros(len(begin), np.int64)
     twice = np.zeros(len(begin), np.bool_)
     written = 0
@@ -76,7 +81,7 @@ def list_pairs(levels, listed, begin, lists, pairs):
             here = levels[level, member]
             if here < 0:
                 break
-            for at in range(np.int64(twice[here]), number[here]):
+            for at in range(np.int64(twice[here]), number[here] if member >= fixed else np.int64(0)):
                 if written < len(pairs):
                     pairs[written, 0], pairs[written, 1] = member, lists[begin[here] + at]
                 written += 1

@@ -47,12 +47,13 @@ def load(sets, item, buffer):
 
 
 @kernel
-def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, items, begin, most, cursor, buffers, seen, state, matches):
+def greedy_walk(sets, rule, bucket, splits, scope, lists, remembered, near, budget, items, begin, most, cursor, buffers, seen, state, matches):
     """Continue the greedy walk in priority order from items[begin]; return (next place in items, matches written, comparisons).
 
     items: int64[m], ascending; they include all items that share a bucket with one of them, so several walks may run at once.
 
-    bucket: int32[bands, n], the item's bucket in each band, -1 if it has none. splits: stages.buckets.Splits, the parts of overfull buckets.
+    bucket: int32[bands, n], the item's bucket in each band, -1 if it has none. splits: stages.buckets.Splits, the parts of overfull buckets. scope:
+    stages.scope, the pairs that are compared.
     lists: LIST[buckets], empty at first: the kept items that later ones are compared with, for which ``remembered``, REMEMBERED[..], has room. A
     bucket that is not overfull remembers all its kept items, an overfull one and its parts those that ``splits.listed`` marks.
     near: uint64[.., words], copies of the odd sketches of the first in ``remembered``, side by side, because large buckets read them all the time.
@@ -64,6 +65,7 @@ def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, ite
     """
     _, _, _, size, odd, row = sets
     split_items, split_begin, finer, listed = splits  # unpacked once: each unpacking updates reference counts, for which threads wait
+    fixed, inside = scope
     mode = rule.mode
     bands, levels = len(bucket), 1 + len(finer)
     overfull = np.empty(bands, np.bool_)  # True where the item's bucket is
@@ -79,6 +81,8 @@ def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, ite
             while cursor[band] < split_begin[band + 1] and split_items[cursor[band]] < item:
                 cursor[band] += 1
             overfull[band] = cursor[band] < split_begin[band + 1] and split_items[cursor[band]] == item
+            if item < fixed:
+                continue
             for level in range(levels if overfull[band] else 1):
                 here = finer[level - 1, cursor[band]] if level else bucket[band, item]
                 if here < 0:
@@ -112,7 +116,7 @@ def greedy_walk(sets, rule, bucket, splits, lists, remembered, near, budget, ite
                             state[item, 0] = other
                             state[item, 1] = common
                             state[item, 2] = out_of
-        if state[item, 0] < 0:
+        if state[item, 0] < 0 and (inside or item < fixed):
             for band in range(bands):
                 if not overfull[band]:
                     if bucket[band, item] >= 0:
@@ -144,7 +148,7 @@ def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffer
     order: int64[m], the items that share a bucket in this band, bucket by bucket, ascending within; places ``begin`` to ``end`` are the caller's
     share.
     A pair that collides in an earlier band is left to that band, so each pair is compared once.
-    side: uint8[n] or empty; 1: the item stands for rows of A, 2: of B, 3: of both; pairs within one side are skipped.
+    side: uint8[n] or empty; 1: the item stands for rows of A, 2: of B, 3: of both, 0: of neither; only pairs across are compared.
     buffers, matches: as for the walk; matches at least as long as the largest bucket. Stops early when it is nearly full.
     """
     _, _, _, size, odd, row = sets
@@ -166,7 +170,7 @@ def bucket_pairs(sets, rule, side, bucket, band, order, begin, end, most, buffer
         mine = 0  # words of the item's set, once it is read
         for other in range(place + 1, last):
             b = order[other]
-            if crossing and side[a] == side[b] and side[a] != 3:
+            if crossing and not (side[a] & 1 and side[b] & 2) and not (side[a] & 2 and side[b] & 1):
                 continue
             collided = False
             for earlier in range(band):

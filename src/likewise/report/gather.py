@@ -25,7 +25,7 @@ def examples(collection: Collection, decision: Decision, job: Job) -> list[Examp
     texts = read_again(collection, [*chosen.tolist(), *kept.tolist()], job.want)
     sources, positions = collection.places(chosen)
     kept_sources, kept_positions = collection.places(kept)
-    ids, kept_ids = collection.names(chosen), collection.names(kept)
+    ids, kept_ids = collection.names(chosen), collection.names(kept, decision.kept_side)
     return [
         Example(
             kept_id=kept_ids[i],

@@ -33,7 +33,16 @@ def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Exampl
 
     report, run: the content of report.json and run.json (None if it is missing). examples: a few removed items with their texts.
     """
-    parts = [banner(report), warnings(report), counts(report), removed(report), clusters(report), pairs(report, examples), sources(report)]
+    parts = [
+        banner(report),
+        warnings(report),
+        counts(report),
+        against(report),
+        removed(report),
+        clusters(report),
+        pairs(report, examples),
+        sources(report),
+    ]
     parts += [similar(report), left_out(report), recall_section(report), buckets(report, run), machine(report, run), choices(report)]
     header = tag("header", tag("h1", headline(report)), subtitle(report), conditions(report))
     head = tag(
@@ -114,6 +123,24 @@ def counts(report: Report) -> Html:
     described = tag("p", f"Kept without comparison: {', '.join(apart)}{copies}.") if apart else None
     total = f"Every {noun(report)} is accounted for: {n['kept']:,} kept + {n['removed']:,} removed + {n['rejected']:,} rejected = {n['read']:,} read."
     return section("Outcome", bar, tag("p", total), described)
+
+
+def against(report: Report) -> Html | None:
+    """Return the section on the second collection, or None."""
+    found = report.get("against")
+    if not found:
+        return None
+    several, inside = noun(report, plural=True), report["counts"]["removed"] - found["removed"]
+    said = f"{items(report, found['read'])} were given for comparison and stay unchanged. "
+    said += f"{found['removed']:,} of {items(report, report['counts']['read'])} ({share(found['removed'], report['counts']['read'])}) were removed "
+    said += f"because they are similar to one of them; {items(report, found['matched'])} have such a duplicate. "
+    said += f"Another {items(report, inside)} were removed because they are similar to a kept one." if inside else ""
+    said += "" if report["method"].get("also_inside") else f"Duplicates among the other {several} were not removed."
+    names = ["read", "rejected", "matched"]
+    rows = [[tag("bdi", s["source"]), *(s[name] for name in names)] for s in found["sources"][:MOST_SOURCES]]
+    columns = ["source", "read", "rejected", "with a duplicate"]
+    foot = [f"all {counted(len(found['sources']), 'source')}", *(found[name] for name in names)]
+    return section("Second collection", tag("p", said), table("Counts of the second collection by source", columns, rows, foot))
 
 
 def removed(report: Report) -> Html | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,21 +14,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from likewise.errors import DataError, FormatError, LikewiseError, UsageError
+from likewise.errors import DataError, FormatError
 from likewise.io import storage
 from likewise.io.address import place
 from likewise.io.field_names import of_source
 from likewise.io.formats.lines import lines_of
 from likewise.io.ids import from_json
 from likewise.io.inputs import FILES, resolve
-from likewise.io.manifest import SEAL, seal
-from likewise.io.output import checksums, work_beside
 from likewise.kinds import of_payload
-from likewise.messages import option
 from likewise.records import Chunk, Records
 from likewise.report.differences import Groups, groups_of
 from likewise.report.examples import Example
 from likewise.report.gather import choose
+from likewise.report.own_files import document, sealed, whole
 from likewise.runs import shown
 
 Place = tuple[str, int]  # source and position
@@ -59,8 +56,10 @@ class Originals:
         if manifest.get("format") != "likewise/output":
             raise FormatError(f"{out / 'manifest.json'}: is not the manifest of an output folder; its format is {manifest.get('format')!r}")
         self.method: dict[str, Any] = manifest["method"]
-        self.paths = {entry["source"]: place(entry["path"]) for entry in run["inputs"]}
-        self.inputs: dict[str, dict[str, Any]] = {entry["source"]: entry for entry in run["inputs"]}
+        entries = [*run["inputs"], *run.get("against", ())]
+        self.paths = {entry["source"]: place(entry["path"]) for entry in entries}
+        self.inputs: dict[str, dict[str, Any]] = {entry["source"]: entry for entry in entries}
+        self.second = {entry["source"] for entry in run.get("against", ())}  # the sources of the second collection
         self.want = shown.wanted(self.method)
 
     @cached_property
@@ -238,51 +237,3 @@ def examples(originals: Originals) -> Iterator[Example]:
         named |= {"kept_text": texts[there].text, "removed_text": texts[here].text}
         how = {"kind": originals.want.kind, "value": name, "by": originals.method["by"], "groups": originals.groups}
         yield Example(**named, similarity=row[name], reason=row["reason"], **how)
-
-
-def document(path: Path) -> dict[str, Any]:
-    """Return a JSON file of an output folder. Raises UsageError if the folder is not an output, FormatError if the file is damaged."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        out = path.parent
-        begun = f"; to continue the interrupted run, repeat it with {option('resume')}" if out.name and work_beside(out).exists() else ""
-        if out.is_dir():
-            raise UsageError(f"{out}: this folder is not an output of likewise dedup: it has no {path.name}{begun}") from None
-        found = "this is a file" if out.exists() else "there is no such folder"
-        raise UsageError(f"{out}: {found}; name an output folder of likewise dedup{begun}") from None
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path}: is damaged: {error}") from error
-    if not isinstance(found, dict):
-        raise FormatError(f"{path}: is damaged: expected a JSON object, got {type(found).__name__}")
-    return found
-
-
-def sealed(path: Path) -> dict[str, Any]:
-    """Return a JSON file that contains its own checksum. Raises FormatError if it has been changed."""
-    found = document(path)
-    if found.pop(SEAL, None) != seal(found):
-        raise FormatError(f"{path}: has changed since likewise wrote it; run dedup again")
-    return found
-
-
-def whole(out: Path, manifest: dict[str, Any], name: str) -> Path:
-    """Return the path of an output file whose checksum matches the manifest. Raises FormatError if it is missing or has been changed."""
-    path = out / name
-    if not path.is_file():
-        raise FormatError(f"{path}: this file no longer exists; run dedup again")
-    if checksums([path], out)[0] not in manifest["outputs"]:
-        raise FormatError(f"{path}: has changed since likewise wrote it; run dedup again")
-    return path
-
-
-@contextmanager
-def as_written(out: Path) -> Iterator[None]:
-    """Context manager: turn errors caused by output files that dedup did not write as they are now into FormatError."""
-    try:
-        yield
-    except LikewiseError:
-        raise
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
-        what = f"{type(error).__name__}: {error}"
-        raise FormatError(f"{out}: a file in this folder has changed since likewise wrote it ({what:.200}); run dedup again") from error

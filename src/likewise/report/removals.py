@@ -70,7 +70,14 @@ def templates(collection: Collection, decision: Decision, rows: np.ndarray, limi
     chosen = chosen[np.lexsort((heads[chosen], -near[chosen]))]
     first = chosen[:LISTED]
     names, positions = collection.places(heads[first])
-    places = zip(collection.names(heads[first]), names.to_pylist(), positions.tolist(), near[first].tolist(), low[first].tolist(), strict=True)
+    places = zip(
+        collection.names(heads[first], decision.kept_side),
+        names.to_pylist(),
+        positions.tolist(),
+        near[first].tolist(),
+        low[first].tolist(),
+        strict=True,
+    )
     listed = [dict(zip(("representative", "source", "position", "near", "low"), place, strict=True)) for place in places]
     return {"number": len(chosen), "removed": int(near[chosen].sum()), "largest": listed}
 

@@ -20,6 +20,11 @@ from likewise.runs.items import Run, bare
 from likewise.runs.results import Decision
 
 LARGEST = 10
+#: The counts of report.json, in order.
+COUNTED = (
+    *("read", "kept", "removed", "rejected", "removed_exact", "removed_equal", "removed_near", "empty", "without_text", "too_short_to_judge"),
+    *("nulls_left_out", "cut_short"),
+)
 #: Advice if no recall is guaranteed.
 MEASURE = f"{verb('audit')} measures it on a sample, and {option('exact')} compares all pairs"
 NAMED = 5  # maximum number of places named in a warning
@@ -30,20 +35,17 @@ def summary(collection: Collection, decision: Decision, empty: np.ndarray, short
     job = run.job
     kind = collection.column("kind")
     removed, rejected = decision.removed, kind == REJECTED
+    kept = ~removed & ~rejected
+    kept[collection.rows_of_sides[1]] = False  # counted apart
     counts = {
-        "read": len(kind),
-        "kept": int((~removed & ~rejected).sum()),
+        **read_of(collection, 0, empty, short),
+        "kept": int(kept.sum()),
         "removed": int(removed.sum()),
-        "rejected": int(rejected.sum()),
         "removed_exact": int(decision.exact.sum()),
         "removed_equal": int(decision.equal.sum()),
         "removed_near": int((removed & ~decision.exact & ~decision.equal).sum()),
-        "empty": int(empty.sum()),
-        "without_text": int((kind == NO_TEXT).sum()),
-        "too_short_to_judge": int(short.sum()),
-        "nulls_left_out": collection.nulls,
-        "cut_short": len(collection.unreadable()[1]),  # files whose rest could not be read: each counts as one item that was read and rejected
     }
+    counts = {name: counts[name] for name in COUNTED}
     if counts["kept"] + counts["removed"] + counts["rejected"] != counts["read"]:
         raise AssertionError(f"rows were lost: {counts}; this is a bug in likewise, please report it")
     found = removals.removals(collection, decision, job)
@@ -52,6 +54,7 @@ def summary(collection: Collection, decision: Decision, empty: np.ndarray, short
     return {
         "schema": "likewise/report/1",
         "counts": counts,
+        **({} if run.alone else {"against": against(collection, decision, empty, short)}),
         "method": job.described(),
         "threshold": float(job.threshold),
         "value": decision.value.name,
@@ -68,9 +71,42 @@ def summary(collection: Collection, decision: Decision, empty: np.ndarray, short
     }
 
 
+def read_of(collection: Collection, side: int, empty: np.ndarray, short: np.ndarray) -> dict[str, int]:
+    """Return the counts of what was read of a side."""
+    rows, numbers = collection.rows_of_sides[side], collection.sources_of_sides[side]
+    kind = collection.column("kind")[rows]
+    return {
+        "read": len(kind),
+        "rejected": int((kind == REJECTED).sum()),
+        "empty": int(empty[rows].sum()),
+        "without_text": int((kind == NO_TEXT).sum()),
+        "too_short_to_judge": int(short[rows].sum()),
+        "nulls_left_out": collection.nulls(numbers),
+        "cut_short": sum(map(collection.failed, numbers)),  # files whose rest could not be read: each counts as one item that was read and rejected
+    }
+
+
+def against(collection: Collection, decision: Decision, empty: np.ndarray, short: np.ndarray) -> dict[str, Any]:
+    """Return the counts of the second collection; the items of the first that were removed for one of its items, and their share."""
+    rows = collection.rows_of_sides[1]
+    for_it = decision.kept_row[decision.kept_row >= rows.start]
+    matched = np.zeros(len(collection), bool)
+    matched[for_it] = True
+    rejected = collection.column("kind") == REJECTED
+    listed = [
+        {"source": printable(collection.sources[number].name), "read": here.stop - here.start}
+        | {name: int(values[here].sum()) for name, values in (("rejected", rejected), ("matched", matched))}
+        for number in collection.sources_of_sides[1]
+        for here in [collection.rows_of(number)]
+    ]
+    counts = {**read_of(collection, 1, empty, short), "matched": int(matched.sum()), "removed": len(for_it)}
+    return {**counts, "share": len(for_it) / rows.start if rows.start else None, "sources": listed}
+
+
 def missing_ids(collection: Collection) -> int:
     """Return how many readable items have no id."""
-    return int((collection.without_id if collection.has_ids else collection.column("kind") != REJECTED).sum())
+    missing = collection.without_id if collection.has_ids(0) else collection.column("kind") != REJECTED
+    return int(missing[collection.rows_of_sides[0]].sum())
 
 
 def clusters(collection: Collection, decision: Decision) -> dict[str, Any]:
@@ -80,7 +116,7 @@ def clusters(collection: Collection, decision: Decision) -> dict[str, Any]:
     sizes = members + 1
     order = np.lexsort((heads, -sizes))[:LARGEST]
     names, positions = collection.places(heads[order])
-    ids = collection.names(heads[order])
+    ids = collection.names(heads[order], decision.kept_side)
     components = np.unique(decision.component[heads])
     numbers, counts = np.unique(sizes, return_counts=True)
     return {
@@ -95,9 +131,9 @@ def clusters(collection: Collection, decision: Decision) -> dict[str, Any]:
 
 
 def sources(collection: Collection, removed: np.ndarray, rejected: np.ndarray) -> list[dict[str, Any]]:
-    """Return the counts of each source."""
+    """Return the counts of each source of the first collection."""
     out = []
-    for number, source in enumerate(collection.sources):
+    for number, source in enumerate(collection.sources[: collection.first_side]):
         rows = collection.rows_of(number)
         gone, bad = int(removed[rows].sum()), int(rejected[rows].sum())
         read = rows.stop - rows.start
@@ -126,7 +162,7 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
         more = " and others" if without > NAMED else ""
         what, have = job.method.kind.noun, "has" if without == 1 else "have"
         said.append(f"{without:,} of {usable:,} items {have} no {what} in the field {job.field!r} (null, missing or not a {what}): {where}{more}")
-    if nulls := collection.nulls:
+    if nulls := collection.nulls(range(len(collection.sources))):
         said.append(f"{nulls:,} null{'s' * (nulls > 1)} inside sets of the field {job.field!r} {'were' if nulls > 1 else 'was'} left out")
     zero = empty & (kind == TEXT)
     if job.method.facts.directed and (zeros := int(zero.sum())):
@@ -191,7 +227,7 @@ def about_ids(collection: Collection, usable: int) -> Iterator[str]:
         where = first_places(collection, collection.without_id)
         more = " and others" if without > NAMED else ""
         yield f"{without:,} of {usable:,} items {'has' if without == 1 else 'have'} no id (null in the output): {where}{more}"
-    if collection.id_note == QUOTED:
+    if QUOTED in map(collection.id_note, range(2)):
         yield 'some ids are the same text but of different types, such as 7 and "7", so id columns hold JSON text'
 
 

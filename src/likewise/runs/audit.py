@@ -91,22 +91,23 @@ class Audit:
 
 
 def audit(items: Items, run: Run, sample: int, *, walk: bool = False) -> Audit:
-    """Compare a sample of items with all items, exactly and as the run does. walk: as a run that removes items.
+    """Compare a sample of items with all items, exactly and as the run does. walk: as a run that removes items. Items that stay are not sampled.
 
     Raises UsageError for kinds without an exact search.
     """
-    job, n = run.job, len(items.member)
-    order = np.argsort(derive(np.uint64(job.seed), SAMPLING, max(n, 1))[:n], kind="stable")
+    job, n, (fixed, inside) = run.job, len(items.member), items.scope
+    order = fixed + np.argsort(derive(np.uint64(job.seed), SAMPLING, max(n, 1))[fixed:n], kind="stable")
     drawn = np.sort(order[:sample])
-    side = np.ones(n, np.uint8)
-    side[drawn] = 3  # so pairs of the sample with all items, and within it, are wanted
+    side = np.full(n, inside, np.uint8)
+    side[:fixed] = 1
+    side[drawn] = 3 if inside else 2  # so pairs of the sample with all items that a run compares them with are wanted
     truth = gathered(exactly(items, run, side, drawn), n)
     search = partial(in_buckets, plan=job.plan) if job.plan else partial(joined_pairs, walk=walk)
     found = np.isin(truth[0], gathered(search(items, run, side), n)[0])
     rows = items.member[np.stack([truth[0] // n, truth[0] % n])] if n else np.zeros((2, 0), np.int64)
     low, high = interval(truth[0], found, drawn, n, job.seed)
     return Audit(
-        items=n,
+        items=n - fixed,
         sampled=len(drawn),
         pairs=len(found),
         found=int(found.sum()),
@@ -156,6 +157,7 @@ def scanned(items: Items, run: Run, drawn: np.ndarray) -> Iterator[PairBlock]:
     for query, other, done in close(vectors, drawn, name, limit):
         inside = np.isin(other, drawn)
         keep = (query != other) & (~inside | (query < other)) & (items.per[query] == items.per[other])
+        keep &= items.scope.inside | (other < items.scope.fixed)
         left, right = query[keep], other[keep]
         value = np.asarray(compare(vectors[left], vectors[right]), float)
         good = value <= limit if job.distances else value >= limit

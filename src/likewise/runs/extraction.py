@@ -22,12 +22,13 @@ from likewise.errors import DataError, UsageError, has_gone
 from likewise.io import disk, rejects
 from likewise.io.address import Address
 from likewise.io.chunks import chunks, failed, parsed
-from likewise.io.collection import explained, first_rows, place
+from likewise.io.collection import first_rows, place
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable, resolve
 from likewise.io.media import files, images, videos
 from likewise.io.media.tokens import TokenVectors, load
 from likewise.io.placing import new_file
+from likewise.io.unreadable import explained
 from likewise.items import opencv, pictures
 from likewise.items.perceptual import HASHES, SIZES
 from likewise.job import Job

@@ -18,6 +18,7 @@ from likewise.messages import Message, in_document
 from likewise.progress import Progress, raise_if_interrupted
 from likewise.schema import IGNORED
 from likewise.stages.counting import Common
+from likewise.stages.scope import ALL, Scope
 from likewise.stages.walk import MODES, Sets
 from likewise.stages.workers import Workers
 
@@ -31,12 +32,17 @@ class Run:
     threads: Threads
     progress: Progress
     inputs: list[dict]  # the fingerprint of each source at the beginning of the run
-    first_side: int  # this many sources belong to the first collection, the others to the second
+    first_side: int  # this many sources belong to the first collection, the others to the second (``--against``)
     memory: int  # limit in bytes
     listed: bool  # unreadable rows are listed in an output file
     common: tuple[Common, int] | None = None  # the common shingles that are ignored, and the number of items that were counted
     warnings: list[str] = field(default_factory=list)  # for the report
     notes: list[str] = field(default_factory=list)  # about this machine, for run.json
+
+    @property
+    def alone(self) -> bool:
+        """True if there is no second collection."""
+        return self.first_side == len(self.inputs)
 
     def begin(self, stage: str, total: int, unit: str) -> None:
         """Begin a new stage of progress (`Progress.begin`)."""
@@ -85,6 +91,14 @@ class Items:
     short: np.ndarray  # bool[rows]: fewer tokens than --min-tokens
     first: np.ndarray  # int64[rows]: the first exact copy of a row in priority order, or the row itself
     member: np.ndarray  # int64[items]: the row of each item
+    scope: Scope = ALL  # the pairs that a removal compares
+
+    @property
+    def sides(self) -> np.ndarray:
+        """uint8[items] (`joins.pairs.Among`): 2 for the items that stay, the first ones, and 1 for the others."""
+        sides = np.ones(len(self.member), np.uint8)
+        sides[: self.scope.fixed] = 2
+        return sides
 
     @property
     def per(self) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 from likewise.drawing.charts import bars, stacked_bar
 from likewise.drawing.controls import in_line
 from likewise.drawing.markup import Html, join, tag
-from likewise.drawing.numbers import by_reason, ranged
+from likewise.drawing.numbers import by_reason, counted, ranged, share
 from likewise.drawing.preview import Preview, as_text, grid, listed
 from likewise.drawing.style import NOTEBOOK
 from likewise.kinds import measures
@@ -52,6 +52,15 @@ def in_a_line(report: Report) -> str | None:
     return ", ".join(f"{ranged(first, last)} {unit[last != 1]}".rstrip() + f": {number:,}" for first, last, number in shown if number)
 
 
+def against(report: Report) -> str | None:
+    """How much of the inputs was in the second collection, in one line; None without one."""
+    found, read = report.get("against"), report["counts"]["read"]
+    if not found:
+        return None
+    collection = f"the second collection of {counted(found['read'], 'item')} from {counted(len(found['sources']), 'source')}"
+    return f"{found['removed']:,} of {counted(read, 'item')} ({share(found['removed'], read)}) removed for items of {collection}"
+
+
 def next_calls(out: Path | None, *, removed: bool) -> Iterator[tuple[str, str]]:
     """(purpose, what to write) of the next steps."""
     if out is not None:
@@ -66,6 +75,8 @@ def next_calls(out: Path | None, *, removed: bool) -> Iterator[tuple[str, str]]:
 def text(report: Report, out: Path | None, examples: Preview | None) -> str:
     """The outcome as lines for a terminal."""
     lines = [f"Removal: {headline(report)}"]
+    if beside := against(report):
+        lines.append(f"against: {beside}")
     if spread := in_a_line(report):
         lines.append(f"near-duplicates by {report.get('value', 'similarity')}: {spread}")
     lines += [f"warning: {in_line(said)}" for said in report["warnings"]]
@@ -87,6 +98,7 @@ def html(report: Report, out: Path | None, examples: Preview | None) -> str:
         "div",
         tag("style", Html(NOTEBOOK)),
         tag("p", tag("b", "Removal"), f": {headline(report)}"),
+        tag("p", beside) if (beside := against(report)) else None,
         bar,
         by_value(report),
         listed(report["warnings"]),

@@ -16,6 +16,7 @@ from likewise.joins.pairs import ALL, Among, Join, PairBlock
 from likewise.planning import Plan
 from likewise.runs.items import Items, Run, sets, words
 from likewise.stages.buckets import Buckets, group
+from likewise.stages.scope import ALL as WHOLE
 from likewise.stages.verify import all_pairs
 
 #: More candidate pairs than this, about a minute of comparisons, are announced.
@@ -28,8 +29,8 @@ NO_SIDE = np.zeros(0, np.uint8)
 
 
 def bucket(items: Items, run: Run, plan: Plan, *, split: bool) -> Buckets:
-    """Group the items by band keys, as many bands at once as memory allows; ``split`` overfull buckets, for the walk."""
-    bands = plan.bands
+    """Group the items by band keys, as many bands at once as memory allows; for the walk ``split`` overfull buckets, and keep to `Items.scope`."""
+    bands, scope = plan.bands, items.scope if split else WHOLE
     for said in plan.about_items(len(items.member)):
         run.warn(said)
     run.begin("grouping bands", bands, "bands")
@@ -40,7 +41,7 @@ def bucket(items: Items, run: Run, plan: Plan, *, split: bool) -> Buckets:
 
     per = items.per
     at_once = max(1, run.memory // 4 // (NUMBERING_BYTES * max(1, len(per))))
-    return group(keys, per, bands, replace(run.workers, run=partial(run.threads.run, at_once=at_once)), split=split)
+    return group(keys, per, bands, replace(run.workers, run=partial(run.threads.run, at_once=at_once)), split=split, scope=scope)
 
 
 def in_buckets(items: Items, run: Run, side: np.ndarray, plan: Plan) -> Iterator[PairBlock]:

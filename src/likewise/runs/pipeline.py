@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from likewise.engines.engine import Engine, Found
 from likewise.errors import DataError, UsageError
 from likewise.io import bands as band_files
 from likewise.io import compression, presence
-from likewise.io.collection import Collection
+from likewise.io.collection import BOTH, Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.items.ignored import ignoring
@@ -34,6 +35,7 @@ from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY,
 from likewise.stages.counting import Common
 from likewise.stages.listing import Listing
 from likewise.stages.order import priority_order
+from likewise.stages.scope import ALL, Scope
 from likewise.stages.walk import components
 
 #: Bytes of memory held for each row, each distinct row, each of its bands, and each listed pair.
@@ -45,7 +47,7 @@ IGNORED_BYTES = 24
 def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
     """Read and sketch all rows. Raises UsageError and DataError for options that no row fits, and for inputs that changed."""
     job, options = run.job, run.job.options
-    files = [printable(name) for source in sources for name, _ in source.files]
+    files = [printable(name) for source in sources[: run.first_side] for name, _ in source.files]
     for pattern in options.prefer:
         if not any(fnmatch.fnmatchcase(name, pattern) for name in files):
             there = f"the inputs are {', '.join(files[:5])}" if files else "the data come from Python"
@@ -62,7 +64,7 @@ def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
         check_unchanged(source, run.inputs[number])
     if message := collection.fields_missing(job.want, limited=options.limit is not None) or collection.unusable(job.want, str(job.method)):
         raise DataError(message)
-    if options.id and len(collection) and not collection.has_ids:
+    if options.id and len(collection) and not collection.has_ids():
         raise DataError(
             f"no row has the id field {options.id!r}{presence.seen(sources, job.want)}; "
             f"name another one with {option('id', placeholder='F')}, or leave it out to number the rows"
@@ -105,8 +107,11 @@ def check_unchanged(source: Source, fingerprint: dict) -> None:
         raise DataError(f"{printable(name)}: has changed during the run; start over, and do not change inputs during the run")
 
 
-def distinct(collection: Collection, run: Run, engine: Engine) -> Items:
-    """Put the rows into priority order and collapse exact copies into the first of them."""
+def distinct(collection: Collection, run: Run, engine: Engine, *, removing: bool = False) -> Items:
+    """Put the rows into priority order and collapse exact copies into the first of them.
+
+    removing: rows of a second collection come first, because they stay.
+    """
     options = run.job.options
     run.begin("collapsing exact copies", len(collection), "items")
     kind, tokens = collection.column("kind"), collection.column("tokens")
@@ -116,14 +121,19 @@ def distinct(collection: Collection, run: Run, engine: Engine) -> Items:
     copy, copied = collection.column("copy"), live
     if options.copies == "empty":
         copy, copied = np.where(empty[:, None], np.uint64(0), copy), live | empty
-    order = priority_order(options.keep, collection.column("chars"), collection.column("score"), preference(collection, options.prefer))
+    border = collection.rows_of_sides[0].stop
+    preferred = preference(collection, options.prefer)
+    if removing:
+        preferred[border:] = -1
+    order = priority_order(options.keep, collection.column("chars"), collection.column("score"), preferred)
     rank = order  # input order is its own inverse
-    if options.keep != "first" or options.prefer:
+    if options.keep != "first" or preferred.any():
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
     first = engine.copies(copy, collection.column("per"), copied, rank)
     member = order[(first[order] == order) & (live & ~bare(collection))[order]]
-    items = Items(collection, empty, short, first, member)
+    scope = Scope(int(np.count_nonzero(member >= border)), options.also_inside or run.alone) if removing else ALL
+    items = Items(collection, empty, short, first, member, scope)
     for name in ROW_COLUMNS:
         run.work.rest(name)
     bands = run.job.plan.bands if run.job.plan else 0
@@ -155,9 +165,15 @@ def decide(items: Items, run: Run, engine: Engine) -> Decision:
         decision = decided(items, engine.settle(items, engine.similar(items, engine.collide(items))), run)
         work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts, compared=decision.compared)
     work.discard("sets", "odd", *(band_files.names(run.job.plan.bands) if run.job.plan else ()))
-    columns = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
+    columns: dict[str, Any] = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
     done = work.done("decide")[0]
-    return Decision(**columns, facts=done["facts"], compared=done["compared"], value=value_of(run.job), counted=counted(run.job))
+    columns |= {"facts": done["facts"], "compared": done["compared"]}
+    return Decision(**columns, value=value_of(run.job), counted=counted(run.job), kept_side=kept_side(run))
+
+
+def kept_side(run: Run) -> int:
+    """The side of the rows that others are duplicates of."""
+    return 0 if run.alone else BOTH if run.job.options.also_inside else 1
 
 
 def value_of(job: Job) -> pa.Field:
@@ -183,9 +199,13 @@ def decided(items: Items, found: Found, run: Run) -> Decision:
     similarity[member[removed]] = value[removed]
     del found, representative, value, removed  # frees memory, which counts with many items
 
-    copies = np.flatnonzero(first != np.arange(n))
+    border = items.collection.rows_of_sides[0].stop
+    copies = np.flatnonzero((first != np.arange(n))[:border])  # rows of a second collection stay
     original = first[copies]
     stays = kept_row[original] < 0
+    if not items.scope.inside:
+        gone = ~stays | (original >= border)
+        copies, original, stays = copies[gone], original[gone], stays[gone]
     kept_row[copies] = np.where(stays, original, kept_row[original])
     similarity[copies] = np.where(stays, 0.0 if job.distances else 1.0, similarity[original])
     exact = np.zeros(n, bool)

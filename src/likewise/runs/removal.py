@@ -33,12 +33,13 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
 
     given: the object of which the sources were made, for `Table.to_native`.
     """
-    outputs.check(sources, run.job.options, written=target is not None)
+    outputs.check(sources[: run.first_side], run.job.options, written=target is not None)
     collection = pipeline.collect(sources, run, engine)
-    items = pipeline.distinct(collection, run, engine)
+    items = pipeline.distinct(collection, run, engine, removing=True)
     decision = pipeline.decide(items, run, engine)
     report = summary.summary(collection, decision, items.empty, items.short, run)
     keep = (collection.column("kind") != REJECTED) & ~decision.removed
+    keep[collection.rows_of_sides[1]] = False
     origin = Origin(collection, run)
     kept = kept_table(collection, keep, origin, given)
     removed, clusters = partial(removed_rows, collection, decision), partial(clusters_rows, collection, decision)
@@ -55,7 +56,7 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
         page = render(report, facts, examples(collection, decision, run.job))
         write_text(page, staged / "report.html")
         outputs.publish_staged(staged, target, run)
-    read = partial(written, typed=collection.json_ids(np.zeros(0, np.int64)) is not None)
+    read = partial(written, typed=collection.id_note(0, decision.kept_side, decision.member_side) is not None)
     removed_table = Table(read(target / "removed.parquet", report["counts"]["removed"], removed), origin=origin)
     clusters_table = Table(read(target / "clusters.parquet", outputs.clustered(report), clusters), origin=origin)
     return Removal(kept, removed_table, clusters_table, report, decision.compared, target)
@@ -63,7 +64,7 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
 
 def kept_table(collection: Collection, keep: np.ndarray, origin: Origin, given: Any) -> Table:
     """Return the kept rows (``keep``: bool[n]): the records of a table in memory, or ids and places."""
-    count, source = int(np.count_nonzero(keep)), collection.sources[0].path if len(collection.sources) == 1 else None
+    count, source = int(np.count_nonzero(keep)), collection.sources[0].path if collection.first_side == 1 else None
     if not isinstance(source, pa.Table):
         placed = partial(outputs.placed, collection)
         made = placed(np.zeros(0, np.int64)).schema

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from likewise import schema
 from likewise.drawing.numbers import shown
 from likewise.errors import UsageError
+from likewise.io.collection import BOTH
 from likewise.messages import quoted
 from likewise.planning.threshold import written
 from likewise.runs.table import Contents, Data, LazyData, Table
@@ -37,7 +38,13 @@ class Decision:
     facts: dict[str, Any] = field(default_factory=dict)  # counters of the walk, for the report
     compared: int = 0  # number of compared pairs; not in the report, because it depends on the algorithm as well
     value: pa.Field = schema.SIMILARITY  # the type of the values above: a similarity or a distance
+    kept_side: int = 0  # the side of ``kept_row`` (`Collection.ids`): 1, or both, of two collections
     counted: bool = False  # similarities are ratios of shingle counts, so that 1.0 means equal shingles
+
+    @property
+    def member_side(self) -> int:
+        """The side of the rows of all clusters."""
+        return BOTH if self.kept_side else 0
 
     @property
     def removed(self) -> np.ndarray:

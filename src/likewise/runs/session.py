@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -18,7 +18,7 @@ from likewise.engines.threads import Threads, default_memory
 from likewise.errors import DataError, LikewiseError, UsageError, can_go_on
 from likewise.io import containers, storage
 from likewise.io import inputs as io_inputs
-from likewise.io.inputs import STDIN, Sources, printable, sole_kind, typed
+from likewise.io.inputs import STDIN, Source, Sources, printable, sole_kind, typed
 from likewise.io.item_files import compared_by, items_among
 from likewise.io.layouts import DELTA_LOG
 from likewise.io.output import check_work, work_beside
@@ -54,8 +54,6 @@ def started(
     """Open the sources and start a run over them. The work folder is removed at the end, unless the run was interrupted and can resume."""
     shown = watched(progress)
     NOTICE.run_begins(str(options.method), silent=progress is False)
-    if against is not None and options.limit is not None:
-        raise UsageError(f"{option('limit', options.limit)}: would count the items of both collections together; leave it out")
     check_work(options.work)
     temporary = options.work is None and out is None
     folder = options.work or (temporary_folder() if out is None else unforeseen(work_beside(out)))
@@ -71,13 +69,13 @@ def started(
         job = inspection.inspect_inputs(sources, options, walk=verb == "dedup" or options.star)
         if options.ignore is not None:
             job = replace(job, ignored=ignored_by(options, job))
-        made = {**outputs.described(job, verb), "inputs": [source.fingerprint() for source in sources]}
-        work.begin(made)
+        fingerprints = [source.fingerprint() for source in sources]
+        work.begin({**outputs.described(job, verb), **outputs.sided("inputs", fingerprints, first)})
     except BaseException:
         work.close(remove=not work.begun)
         raise
     listed = verb == "dedup" and out is not None
-    run = pipeline.Run(job, work, Threads(options.threads), shown, made["inputs"], first, memory, listed)
+    run = pipeline.Run(job, work, Threads(options.threads), shown, fingerprints, first, memory, listed)
     warn(sources, run)
     useless = True  # an interrupted run needs its work folder to resume
     try:
@@ -122,6 +120,10 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
         run.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")
     if said := sources.read_once():
         run.warn(said)
+    if again := on_both_sides(sources[: run.first_side], sources[run.first_side :]):
+        it, its = ("it is", "its") if len(again) == 1 else ("they are", "their")
+        each = f"so {its} items are compared with themselves"
+        run.warn(f"{counted(len(again), 'file')}, such as {printable(again[0])}: {it} among INPUT and also given with {option('against')}, {each}")
     for path in sources.skipped:
         if path.name == DELTA_LOG:
             old = "all its Parquet files are read, including rows that were later changed or deleted"
@@ -135,6 +137,18 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
     if pages and run.job.want.html == "main":
         were = f"{counted(len(pages), 'HTML file was', 'HTML files were')} compared with tags and menus, such as {printable(pages[0])}"
         run.warn(f"{were}: {option('html', 'main')} applies to web archives only")
+
+
+def on_both_sides(first: Sequence[Source], second: Sequence[Source]) -> list[str]:
+    """The names of the files of the first side that are files of the second, too."""
+    if not second:
+        return []
+    try:
+        here, there = ([(name, path.stat()) for source in side for name, path in source.files] for side in (first, second))
+    except OSError:  # reported when the file is read
+        return []
+    known = {(found.st_dev, found.st_ino) for _, found in there}
+    return [name for name, found in here if (found.st_dev, found.st_ino) in known]
 
 
 def few_documents(sources: Sources) -> str | None:

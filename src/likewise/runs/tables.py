@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from likewise import schema
 from likewise.io import storage
-from likewise.io.collection import Collection
+from likewise.io.collection import BOTH, Collection
 from likewise.io.ids import repeated
 from likewise.items.wrapped import wrapped
 from likewise.runs.results import REASONS, Decision
@@ -90,21 +90,21 @@ class ClusterNames:
     """
 
     def __init__(self, collection: Collection, decision: Decision):
-        self.collection = collection
-        self.by_id = not collection.repeated_ids[0] and not collection.without_id.any()
+        self.collection, self.side = collection, decision.kept_side
+        self.by_id = not self.side and not collection.repeated_ids[0] and not collection.without_id.any()
         if not self.by_id:
-            ids = collection.ids(np.unique(decision.kept_row[decision.removed]))
+            ids = collection.ids(np.unique(decision.kept_row[decision.removed]), self.side)
             self.by_id = not ids.null_count and not repeated(ids)[0]
 
     @property
     def type(self) -> pa.DataType:
         """Type of the column of names."""
-        return self.collection.id_type() if self.by_id else pa.string()
+        return self.collection.id_type(self.side) if self.by_id else pa.string()
 
     def of(self, representatives: np.ndarray | pa.Array) -> pa.Array:
         """Return the names of the clusters of these representatives (row numbers); null for null."""
         if self.by_id:
-            return self.collection.ids(representatives)
+            return self.collection.ids(representatives, self.side)
         chosen = wrapped(representatives)
         source, position = self.collection.places(chosen.fill_null(0).to_numpy())
         places = pc.binary_join_element_wise(source, wrapped(position).cast(pa.string()), ":")
@@ -112,12 +112,12 @@ class ClusterNames:
 
     def json(self, representatives: np.ndarray | pa.Array) -> pa.Array | None:
         """Return the names as JSON text if they are ids of several types, else None."""
-        return self.collection.json_ids(representatives) if self.by_id else None
+        return self.collection.json_ids(representatives, self.side) if self.by_id else None
 
 
 def removed_rows(collection: Collection, decision: Decision) -> Rows:
     """Return the table of removed records. docs/reference/outputs.md explains its columns."""
-    removed, reason = np.flatnonzero(decision.removed), decision.reason
+    removed, reason, side = np.flatnonzero(decision.removed), decision.reason, decision.kept_side
     names = ClusterNames(collection, decision)
 
     def columns(part: slice) -> list[Any]:
@@ -126,7 +126,7 @@ def removed_rows(collection: Collection, decision: Decision) -> Rows:
         return [
             collection.ids(rows),
             *collection.places(rows),
-            collection.ids(kept),
+            collection.ids(kept, side),
             *collection.places(kept),
             value_column(decision.similarity[rows], decision.value),
             pa.DictionaryArray.from_arrays(wrapped(reason[rows]), pa.array(REASONS, pa.string())).cast(pa.string()),
@@ -135,26 +135,27 @@ def removed_rows(collection: Collection, decision: Decision) -> Rows:
 
     def typed(part: slice) -> Typed:
         kept = decision.kept_row[removed[part]]
-        return {"id": collection.json_ids(removed[part]), "kept_id": collection.json_ids(kept), "cluster": names.json(kept)}
+        return {"id": collection.json_ids(removed[part]), "kept_id": collection.json_ids(kept, side), "cluster": names.json(kept)}
 
-    return Rows(schema.removed(collection.id_type(), names.type, decision.value), len(removed), columns, typed)
+    made = schema.removed(collection.id_type(), collection.id_type(side), names.type, decision.value)
+    return Rows(made, len(removed), columns, typed)
 
 
 def clusters_rows(collection: Collection, decision: Decision) -> Rows:
     """Return the table of clusters, cluster by cluster, the representative of each first."""
-    clustered = by_cluster(decision)
+    clustered, side = by_cluster(decision), decision.member_side
     names = ClusterNames(collection, decision)
 
     def columns(part: slice) -> list[Any]:
         rows = clustered[part]
         head = decision.head(rows)
-        return [collection.ids(rows), *collection.places(rows), names.of(head), names.of(decision.component[head]), rows == head]
+        return [collection.ids(rows, side), *collection.places(rows), names.of(head), names.of(decision.component[head]), rows == head]
 
     def typed(part: slice) -> Typed:
         head = decision.head(clustered[part])
-        return {"id": collection.json_ids(clustered[part]), "cluster": names.json(head), "component": names.json(decision.component[head])}
+        return {"id": collection.json_ids(clustered[part], side), "cluster": names.json(head), "component": names.json(decision.component[head])}
 
-    return Rows(schema.clusters(collection.id_type(), names.type), len(clustered), columns, typed)
+    return Rows(schema.clusters(collection.id_type(side), names.type), len(clustered), columns, typed)
 
 
 def by_cluster(decision: Decision) -> np.ndarray:
@@ -183,7 +184,7 @@ def pairs_rows(
 
     sides: the side (`Collection.ids`) of a and of b. Places are added if ids do not identify items.
     """
-    places = not collection.ids_are_unique
+    places = BOTH in sides or not collection.ids_are_unique
     order = None if ordered else np.lexsort((b, a))
 
     def columns(part: slice) -> list[Any]:

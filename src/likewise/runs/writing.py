@@ -80,15 +80,15 @@ def write(collection: Collection, decision: Decision, report: dict[str, Any], ru
     copy: writes rows of a source unchanged (`engines.engine.Engine.write`).
     """
     options, work = run.job.options, run.work
-    staged, note = work.staged(), collection.id_note
+    staged, note = work.staged(), collection.id_note(0, decision.kept_side, decision.member_side)
     counts = report["counts"]
     # threads work within one file or across several, never both: a task that waits for other tasks could deadlock
-    within, across = (run.threads.map, in_turn) if len(collection.sources) == 1 else (in_turn, run.threads.map)
+    within, across = (run.threads.map, in_turn) if collection.first_side == 1 else (in_turn, run.threads.map)
     of_records = records(collection, decision, options, staged, counts, partial(copy, each=within))
     tables = [
         table(staged / "removed.parquet", counts["removed"], partial(removed_rows, collection, decision), note),
         table(staged / "clusters.parquet", clustered(report), partial(clusters_rows, collection, decision), note),
-        alone(staged / "rejected.jsonl", counts["rejected"], lambda path: write_lines(work.column("rejected", "u1"), path)),
+        alone(staged / "rejected.jsonl", counts["rejected"], lambda path: write_lines(collection.rejections(0), path)),
         alone(staged / "report.json", None, lambda path: write_json(report, path)),
     ]
     if options.pairs:
@@ -193,13 +193,14 @@ def digest(path: Path) -> str | None:
 def records(collection: Collection, decision: Decision, options: Options, staged: Path, counts: dict[str, int], copy: Copy) -> list[Step]:
     """Return the steps that write records or stand for them (--output and --removed-records). Raises AssertionError if their rows do not add up."""
     readable = collection.column("kind") != REJECTED
+    readable[collection.rows_of_sides[1]] = False  # a second collection is not written
     kept = readable & ~decision.removed
 
     whole = {
         "copy": lambda: copied(collection, kept, staged / "kept", copy),
         "annotate": lambda: copied(collection, readable, staged / "annotated", copy, added(collection, decision)),
-        "ids": lambda: [table(staged / "kept.parquet", counts["kept"], lambda: placed(collection, np.flatnonzero(kept)), collection.id_note)],
-        "mask": lambda: [table(staged / "mask.parquet", counts["read"], lambda: mask(collection, kept))],
+        "ids": lambda: [table(staged / "kept.parquet", counts["kept"], lambda: placed(collection, np.flatnonzero(kept)), collection.id_note(0))],
+        "mask": lambda: [table(staged / "mask.parquet", counts["read"], lambda: mask(collection, kept[collection.rows_of_sides[0]]))],
     }
 
     steps = whole[options.output]()
@@ -232,7 +233,7 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, copy: Copy, a
             return [], 0
         return [target / source.path.names[row] for row in np.flatnonzero(here)] if isinstance(source.path, Files) else [target], written
 
-    rows = [int(np.count_nonzero(keep[collection.rows_of(number)])) for number in range(len(collection.sources))]
+    rows = [int(np.count_nonzero(keep[collection.rows_of(number)])) for number in range(collection.first_side)]
     return [Step(f"{folder.name}/{number}", count, partial(step, number)) for number, count in enumerate(rows)]
 
 
@@ -277,7 +278,7 @@ def mask(collection: Collection, kept: np.ndarray) -> Rows:
 def compared_pairs(collection: Collection, decision: Decision) -> Rows:
     """Return the table of compared pairs that are similar."""
     a, b = decision.matches.min(axis=1), decision.matches.max(axis=1)
-    return pairs_rows(collection, a, b, decision.match_similarity, decision.value)
+    return pairs_rows(collection, a, b, decision.match_similarity, decision.value, sides=(0, decision.kept_side))
 
 
 def manifest(collection: Collection, job: Job, outputs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -286,20 +287,27 @@ def manifest(collection: Collection, job: Job, outputs: list[dict[str, Any]]) ->
         {"source": printable(source.name), "rows": int(rows), "xxh3_128": digest}
         for source, rows, digest in zip(collection.sources, np.diff(collection.first_row), collection.digests(), strict=True)
     ]
+    sides = sided("inputs", inputs, collection.first_side)
     outputs = [{**entry, "path": printable(entry["path"])} for entry in sorted(outputs, key=lambda entry: entry["path"].split("/"))]
-    return {"format": "likewise/output", "version": 1, **described(job, "dedup"), "inputs": inputs, "outputs": outputs}
+    return {"format": "likewise/output", "version": 1, **described(job, "dedup"), **sides, "outputs": outputs}
+
+
+def sided(name: str, entries: list[Any], first_side: int) -> dict[str, list[Any]]:
+    """Return the entries of the sources by side: under ``name``, and those of a second collection under "against"."""
+    first, second = entries[:first_side], entries[first_side:]
+    return {name: first, "against": second} if second else {name: first}
 
 
 def machine_facts(sources: Sequence[Source], decision: Decision, run: Run) -> dict[str, Any]:
     """Return the content of run.json: times, rates and the machine, which may differ from run to run."""
     from importlib.metadata import version
 
+    files = [
+        [{"source": printable(name), "path": str(path.absolute()), **fingerprint[name]} for name, path in source.files]
+        for source, fingerprint in zip(sources, run.inputs, strict=True)
+    ]
     return {
-        "inputs": [
-            {"source": printable(name), "path": str(path.absolute()), **fingerprint[name]}
-            for source, fingerprint in zip(sources, run.inputs, strict=True)
-            for name, path in source.files
-        ],
+        **{side: list(chain.from_iterable(listed)) for side, listed in sided("inputs", files, run.first_side).items()},
         "seconds": {stage: round(seconds, 3) for stage, seconds in run.progress.seconds.items()},
         "compared": decision.compared,
         "input_bytes": sum(source.size for source in sources),

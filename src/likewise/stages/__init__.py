@@ -7,6 +7,7 @@ In the order of a run:
 - sketch: rows become words, digests of copies, and band keys
 - copies: exact copies collapse into the first
 - order: the priority order of ``keep`` and ``prefer``
+- scope: the pairs of items that a removal compares
 - buckets: items of equal band keys, band by band
 - candidates: the candidate pairs of a bucket
 - near: pairs that may be similar, by sizes and odd sketches

@@ -10,6 +10,7 @@ import numpy as np
 
 from likewise.errors import UsageError
 from likewise.stages.candidates import BUDGET, FINER, Parts, keyed, number, split_overfull
+from likewise.stages.scope import ALL, Scope
 from likewise.stages.workers import ALONE, Workers
 
 #: An item of an overfull bucket is a candidate with at most this many others in a walk, over all levels.
@@ -38,9 +39,10 @@ class Buckets:
     """The items of equal band keys, and the parts of overfull buckets. Numbers of buckets are unique over all bands and levels."""
 
     bucket: np.ndarray  # int32[bands, n]: the item's bucket, -1 if it is the only one with its key
-    sizes: np.ndarray  # int64[buckets], without the parts of overfull ones
+    sizes: np.ndarray  # int64[buckets], without the parts of overfull ones (`Scope.sizes`)
     band: np.ndarray  # int64[buckets]: the band of each
     splits: Splits
+    scope: Scope = ALL
 
     def members(self, number: int) -> np.ndarray:
         """The items of a bucket in priority order: int64[m]."""
@@ -70,18 +72,18 @@ def spread(sizes: np.ndarray) -> dict[str, Any]:
     return {"number": len(sizes), "largest": int(sizes.max(initial=0)), "by_size": named}
 
 
-def group(keys: Keys, per: np.ndarray, bands: int, workers: Workers = ALONE, *, split: bool) -> Buckets:
+def group(keys: Keys, per: np.ndarray, bands: int, workers: Workers = ALONE, *, split: bool, scope: Scope = ALL) -> Buckets:
     """Number the buckets of every band, several bands at once. Raises UsageError for more buckets than int32 can number.
 
     per: uint64[n], mixed into every key, so that only items with equal values collide. ``split`` adds the parts of overfull buckets.
     """
     grouped = per if per.any() else None
     bucket = workers.allocate((bands, len(per)), "i4")
-    sizes = list(workers.run(lambda band: number(keyed(keys(band), grouped), bucket[band]), range(bands)))
+    sizes = list(workers.run(lambda band: scope.comparing(bucket[band], number(keyed(keys(band), grouped), bucket[band], scope)), range(bands)))
     levels = min(FINER, bands - 1)
     parts = None
     if split and any((each > BUDGET).any() for each in sizes):
-        parts = list(workers.run(lambda band: parts_of(keys, bucket[band], sizes[band], band, bands, levels), range(bands)))
+        parts = list(workers.run(lambda band: parts_of(keys, bucket[band], sizes[band], band, bands, levels, scope), range(bands)))
     raised = shifts([len(each) for each in sizes], 0)
 
     def raise_numbers(band: int) -> None:
@@ -90,12 +92,12 @@ def group(keys: Keys, per: np.ndarray, bands: int, workers: Workers = ALONE, *, 
 
     list(workers.run(raise_numbers, range(bands)))
     splits = no_splits(bands) if parts is None else joined(parts, [len(each) for each in sizes], int(raised[-1]))
-    return Buckets(bucket, np.concatenate(sizes), np.repeat(np.arange(bands), [len(each) for each in sizes]), splits)
+    return Buckets(bucket, np.concatenate(sizes), np.repeat(np.arange(bands), [len(each) for each in sizes]), splits, scope)
 
 
-def parts_of(keys: Keys, bucket: np.ndarray, sizes: np.ndarray, band: int, bands: int, levels: int) -> Parts:
+def parts_of(keys: Keys, bucket: np.ndarray, sizes: np.ndarray, band: int, bands: int, levels: int, scope: Scope) -> Parts:
     """The parts of a band's overfull buckets, split by the keys of the next bands."""
-    return split_overfull(bucket, sizes, lambda level: keys((band + level) % bands), levels)
+    return split_overfull(bucket, sizes, lambda level: keys((band + level) % bands), levels, scope)
 
 
 def joined(parts: list[Parts], buckets: list[int], base: int) -> Splits:

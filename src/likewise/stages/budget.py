@@ -46,22 +46,31 @@ class Overfull(NamedTuple):
     candidates: np.ndarray  # int64[k]: pairs of kept members that were candidates in the bucket
     places: np.ndarray  # int64[m]: kept members as places in Buckets.splits, in priority order; bucket i has places[begin[i] : begin[i + 1]]
     begin: np.ndarray  # int64[k + 1]
+    fixed: np.ndarray  # int64[k]: so many members, the first, are not compared with each other
+    inside: bool  # the others are
 
     @property
     def pairs(self) -> np.ndarray:
-        """Pairs of kept members of each bucket: int64[k]."""
-        kept = np.diff(self.begin)
-        return kept * (kept - 1) // 2
+        """Pairs of kept members of each bucket that are wanted: int64[k]."""
+        others = np.diff(self.begin) - self.fixed
+        return others * self.fixed + self.inside * (others * (others - 1) // 2)
 
     @property
     def cut(self) -> np.ndarray:
         """Pairs of kept members of each bucket that were no candidates there: int64[k]."""
         return self.pairs - self.candidates
 
+    def pair_of(self, bucket: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The pair (later, earlier) with this number in its bucket, as numbers of members: int64[n] each."""
+        fixed = self.fixed[bucket]
+        if self.inside:
+            return pair_of(index + fixed * (fixed - 1) // 2)
+        return fixed + index // fixed, index % fixed
+
 
 def overfull(buckets: Buckets, kept: np.ndarray) -> Overfull:
     """The overfull buckets with their kept members. kept: bool[n]."""
-    found = [(np.zeros(0, np.int64),) * 4]
+    scope, found = buckets.scope, [(np.zeros(0, np.int64),) * 5]
     for band, first in enumerate(buckets.splits.begin[:-1].tolist()):
         items, levels, listed = buckets.overfull(band)
         if not len(items):
@@ -70,7 +79,7 @@ def overfull(buckets: Buckets, kept: np.ndarray) -> Overfull:
         levels = own.reshape(levels.shape) - int(names[0] < 0)
         candidates, members = np.zeros((2, levels.max() + 1), np.int64)
         staying = kept[items]
-        count_candidates(levels, listed, staying, candidates, members)
+        count_candidates(levels, listed, scope.of(items), staying, candidates, members)
         homes, begun, home = np.unique(levels[0], return_index=True, return_inverse=True)
         order = np.argsort(begun)  # by first member
         rank = np.empty(len(homes), np.int64)
@@ -78,9 +87,10 @@ def overfull(buckets: Buckets, kept: np.ndarray) -> Overfull:
         places = np.flatnonzero(staying)
         places = places[np.argsort(rank[home[places]], kind="stable")]
         number = names[homes[order] + int(names[0] < 0)]
-        found.append((number, candidates[homes[order]], first + places, members[homes[order]]))
-    number, candidates, places, members = (np.concatenate(part).astype(np.int64) for part in zip(*found, strict=True))
-    return Overfull(number, candidates, places, np.concatenate(([0], np.cumsum(members))))
+        fixed = np.bincount(home[: scope.of(items).fixed], minlength=len(homes))
+        found.append((number, candidates[homes[order]], first + places, members[homes[order]], fixed[order]))
+    number, candidates, places, members, fixed = (np.concatenate(part).astype(np.int64) for part in zip(*found, strict=True))
+    return Overfull(number, candidates, places, np.concatenate(([0], np.cumsum(members))), fixed, scope.inside)
 
 
 def hottest(buckets: Buckets, full: Overfull, most: int = HOTTEST) -> list[tuple[int, int, int]]:
@@ -116,7 +126,7 @@ def drawn(buckets: Buckets, full: Overfull, seed: int) -> tuple[np.ndarray, np.n
     draw = (derive(np.uint64(seed), SAMPLING, number) / 2.0**64 * total).astype(np.int64).clip(max=total - 1)
     ends = np.cumsum(pairs)
     bucket = np.searchsorted(ends, draw, side="right")
-    later, earlier = pair_of(draw - (ends - pairs)[bucket])
+    later, earlier = full.pair_of(bucket, draw - (ends - pairs)[bucket])
     later, earlier = (full.places[full.begin[bucket] + each] for each in (later, earlier))
     apart = ~are_candidates(buckets, later, earlier)
     return buckets.splits.items[earlier[apart]].astype(np.int64), buckets.splits.items[later[apart]].astype(np.int64)

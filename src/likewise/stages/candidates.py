@@ -15,6 +15,7 @@ import numpy as np
 
 from likewise.kernels.bands import MIX, number_equal, repeated
 from likewise.kernels.heads import list_members, list_pairs
+from likewise.stages.scope import ALL, Scope
 
 #: A bucket of more items than this is overfull. No bucket lists more items than this as candidates for later ones.
 BUDGET = 128
@@ -31,14 +32,14 @@ class Parts(NamedTuple):
     sizes: np.ndarray  # int64[parts]
 
 
-def number(keys: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """Write bucket numbers from 0 into ``out``, int32[n], -1 for unique keys; return the sizes of the buckets, int64[buckets]."""
+def number(keys: np.ndarray, out: np.ndarray, scope: Scope = ALL) -> np.ndarray:
+    """Write bucket numbers from 0 into ``out``, int32[n], -1 for unique keys; return the sizes of the buckets, int64[buckets] (`Scope.sizes`)."""
     items = np.flatnonzero(repeated(keys))  # the exact comparison takes only keys that may repeat
     part = np.empty(len(items), np.int32)
     count = number_equal(keys[items], part)
     out[:] = -1
     out[items] = part
-    return np.bincount(part[part >= 0], minlength=count)
+    return scope.sizes(out, count)
 
 
 def keyed(keys: np.ndarray, by: np.ndarray | None) -> np.ndarray:
@@ -46,7 +47,7 @@ def keyed(keys: np.ndarray, by: np.ndarray | None) -> np.ndarray:
     return keys if by is None else keys ^ (by + np.uint64(1)) * MIX
 
 
-def split_overfull(bucket: np.ndarray, sizes: np.ndarray, finer: Callable[[int], np.ndarray], levels: int) -> Parts:
+def split_overfull(bucket: np.ndarray, sizes: np.ndarray, finer: Callable[[int], np.ndarray], levels: int, scope: Scope = ALL) -> Parts:
     """Split the overfull buckets of a band.
 
     bucket: int32[n], each item's bucket, -1 for none. sizes: int64[buckets]. finer: returns the keys of all items, uint64[n], for level 1 to
@@ -61,11 +62,12 @@ def split_overfull(bucket: np.ndarray, sizes: np.ndarray, finer: Callable[[int],
         above = found[level - 1]
         live = np.flatnonzero(np.concatenate([*overfull, [False]])[above])
         part = np.empty(len(live), np.int32)
-        parts.append(number(keyed(finer(level)[members[live]], above[live].astype(np.uint64)), part) if len(live) else parts[0])
+        keys = keyed(finer(level)[members[live]], above[live].astype(np.uint64))
+        parts.append(number(keys, part, scope.of(members[live])) if len(live) else parts[0])
         found[level, live] = np.where(part >= 0, part + sum(map(len, overfull)), -1)
         overfull.append(parts[-1] > BUDGET if level < levels else np.zeros(len(parts[-1]), bool))
     listed = np.empty(found.shape, bool)
-    list_members(found, np.concatenate(overfull), BUDGET, listed)
+    list_members(found, np.concatenate(overfull), BUDGET, scope.of(members), listed)
     return Parts(members, found, listed, np.concatenate(parts))
 
 
@@ -78,26 +80,27 @@ class Candidates(NamedTuple):
     overfull: Parts  # members int64[m], in priority order
 
 
-def candidate_pairs(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray) -> Candidates:
+def candidate_pairs(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray, scope: Scope = ALL) -> Candidates:
     """The candidate pairs in one band: in all of it, or in some of its buckets with all their members.
 
     keys: uint64[n], the items' keys in that band. finer: uint64[levels, n], their keys in the next bands, up to `FINER`. rank: int64[n], their
-    distinct places in priority order. Arrays of whole buckets can be passed one by one: no bucket's pairs depend on another.
+    distinct places in priority order; ``scope`` is that of these places. Arrays of whole buckets can be passed one by one: no bucket's pairs depend
+    on another.
     """
     order = np.argsort(rank, kind="stable")
     keys, finer, rank = keys[order], finer[:, order], rank[order]
-    bucket = np.empty(len(keys), np.int32)
-    sizes = number(keys, bucket)
-    parts = split_overfull(bucket, sizes, lambda level: finer[level - 1], len(finer))
+    bucket, scope = np.empty(len(keys), np.int32), scope.of(rank)
+    sizes = scope.comparing(bucket, number(keys, bucket, scope))
+    parts = split_overfull(bucket, sizes, lambda level: finer[level - 1], len(finer), scope)
     members = np.flatnonzero(bucket >= 0)
     levels = np.full((len(parts.levels), len(members)), -1, np.int32)
     listed = np.zeros(levels.shape, bool)
-    levels[0], listed[0] = bucket[members], True
+    levels[0], listed[0] = bucket[members], scope.inside or members < scope.fixed
     place = np.searchsorted(members, parts.members)
     levels[:, place], listed[:, place] = parts.levels, parts.listed
     room = np.concatenate([sizes, parts.sizes])
     begin = np.cumsum(room) - room
-    arguments = levels, listed, begin, np.empty(int(room.sum()), np.int64)
+    arguments = levels, listed, scope.of(members), begin, np.empty(int(room.sum()), np.int64)
     pairs = np.empty((list_pairs(*arguments, np.empty((0, 2), np.int64)), 2), np.int64)
     list_pairs(*arguments, pairs)
     later, earlier = rank[members[pairs.T]]

@@ -85,7 +85,9 @@ def walk(sets: Sets, buckets: Buckets, workers: Workers = ALONE) -> Walk:
             before = place
             room = (cursor, buffers, seen, state, matches)
             place, written, more = greedy_walk(
-                *sets.arguments(), buckets.bucket, buckets.splits, lists, remembered, near, BUDGET, items, place, COMPARED_AT_ONCE, *room
+                *sets.arguments(),
+                *(buckets.bucket, buckets.splits, buckets.scope, lists, remembered, near, BUDGET),
+                *(items, place, COMPARED_AT_ONCE, *room),
             )
             found.append(matches[:written].copy())
             compared += more

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Never
+from typing import Any, Never
 
 import numpy as np
 
-from likewise import methods
 from likewise.choices import Html, Number, OnError, Sketch, Tune, given
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
@@ -20,7 +19,8 @@ from likewise.methods import Measure, Text
 from likewise.options import integer
 from likewise.progress import Progress
 from likewise.report import summary
-from likewise.report.originals import as_written, document, sealed, whole
+from likewise.report.made import as_made
+from likewise.report.own_files import as_written
 from likewise.runs import pipeline
 from likewise.runs.audit import Audit
 from likewise.runs.audit import audit as measured
@@ -78,7 +78,7 @@ def audit(
     sample = integer(sample)
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise UsageError(f"{option('sample', sample)}: give a whole number of 1 or more")
-    made = None
+    made, against = None, None
     if isinstance(inputs, str | os.PathLike) and is_output(folder := place(inputs)):
         with as_written(folder):
             made = as_made(folder)
@@ -87,9 +87,11 @@ def audit(
             raise UsageError(f"{inputs}: the groups that this output was made with ({table}) are missing; give {option('groups')}")
         if made.ignores_data and "ignore" not in typed:
             raise UsageError(f"{inputs}: the texts that this output ignores came from Python and are not stored; give {option('ignore')}")
-        inputs = made.inputs
-    options = resolved([inputs], {**(made.choices if made else {}), **typed})
-    with started(inputs, options, "audit", None, progress) as (sources, run):
+        if made.in_memory:
+            raise DataError(f"{inputs}: this output was made from data in memory, which is not stored; audit the data with the same options")
+        inputs, against = made.inputs, made.against or None
+    options = resolved([inputs, against], {**(made.choices if made else {}), **typed})
+    with started(inputs, options, "audit", None, progress, against) as (sources, run):
         if made and made.groups is not None and (run.job.grouped is None or run.job.grouped.digest != made.groups):
             remedy = f"run dedup again, or give the groups of the output with {option('groups')}"
             raise DataError(f"these are not the groups of the output; {remedy}")
@@ -99,7 +101,7 @@ def audit(
         if made and made.ignored != (None if run.job.ignored is None else run.job.ignored.digest):
             remedy = f"run dedup again, or give what it ignores with {option('ignore')}"
             raise DataError(f"the ignored shingles are not those of the output; {remedy}")
-        items = pipeline.distinct(collection, run, Local(run))
+        items = pipeline.distinct(collection, run, Local(run), removing=True)
         found = measured(items, run, sample, walk=bool(made))
         of_layout = run.job.plan.about_layout if run.job.plan else []  # the recall is measured, so a prediction of it is not needed
         for said in summary.warnings(collection, items.empty, run.job, np.zeros(len(collection), bool)):
@@ -111,36 +113,3 @@ def audit(
             run.warn(f"the output was made with {how}: removed items were not compared exactly, and may be less similar than the threshold")
         found.warnings = run.warnings
     return found
-
-
-class Made(NamedTuple):
-    """How an output folder was made."""
-
-    inputs: list[Path]
-    choices: dict[str, Any]  # but for how candidates were checked, which an audit does exactly:
-    verify: str
-    digests: list[str]  # of what was read
-    groups: str | None  # the digest of the groups of elements, where there were some
-    ignored: str | None  # the digest of the ignored shingles, where there were some
-    ignores_data: bool  # some came from data in memory
-
-
-def as_made(out: Path) -> Made:
-    manifest, run = sealed(out / "manifest.json"), sealed(out / "run.json")
-    method = manifest["method"]
-    names = ("by", "field", "records", "html", "id", "per", "min_tokens", "ignore_common", "seed", "exact", "limit", "on_error", "max_record")
-    choices = {name: method[name] for name in names if method.get(name) is not None}
-    if isinstance(methods.parse(method["by"]), Text):
-        choices["normalize"] = method["normalize"] or "none"
-    report, plan = document(whole(out, manifest, "report.json")), method.get("plan") or method
-    choices["within" if report["value"] == "distance" else "threshold"] = plan.get("threshold_exact", report["threshold"])
-    choices |= {new: plan[name] for name, new in (("bands", "bands"), ("rows", "rows"), ("target", "recall")) if name in plan}
-    choices |= {"sketch": plan["sketch"]} if plan.get("sketch") else {}
-    choices |= {"groups": Path(method["groups"])} if method.get("groups") else {}
-    ignore = method.get("ignore")
-    choices |= {"ignore": [Path(path) for path in ignore]} if isinstance(ignore, list) else {}
-    digests = [entry["xxh3_128"] for entry in manifest["inputs"]]
-    if len(digests) > 0 and not run["inputs"]:
-        raise DataError(f"{out}: this output was made from data in memory, which is not stored; audit the data with the same options")
-    paths = [place(entry["path"]) for entry in run["inputs"]]
-    return Made(paths, choices, method["verify"], digests, manifest.get("groups"), manifest.get("ignored"), isinstance(ignore, str))

@@ -16,6 +16,7 @@ from likewise.messages import option
 from likewise.methods import Measure, Text
 from likewise.options import Options
 from likewise.progress import Progress
+from likewise.report.made import compared_with
 from likewise.runs.removal import remove
 from likewise.runs.results import Removal
 from likewise.runs.session import Inputs, resolved, started
@@ -27,6 +28,8 @@ WRITTEN = ("output", "pairs", "removed_records")
 def dedup(
     inputs: Inputs,
     *,
+    against: Inputs | None = None,
+    also_inside: bool | None = None,
     out: str | Path | None = None,
     progress: Progress | bool | None = None,
     by: str | Text | Measure | None = None,
@@ -72,6 +75,9 @@ def dedup(
 
     inputs: a path, glob or folder; a list of ``pathlib.Path``; or data: a table of another library, a list of strings (each is a text), or a list
     of mappings.
+    against: a second collection, given like ``inputs``, or an output folder of `dedup`, whose kept records and options are used. What is similar to
+    something in it is removed from ``inputs``, and nothing else, unless ``also_inside`` is True: then similar items of ``inputs`` are removed, too.
+    The second collection is not changed, and is counted apart (``report["against"]``).
     out: the output folder; without it, nothing is written, and the result is in memory.
     progress: a `Progress`; or True or False to show a progress line or not (by default shown on a terminal and in a notebook, after a second).
 
@@ -123,8 +129,9 @@ def dedup(
     >>> result.kept.to_arrow()["text"].to_pylist()
     ['the cat sat on the mat today', 'dogs bark']
     """
-    choices = given("dedup", locals(), own="out")
-    options = resolved([inputs], choices)
+    choices = given("dedup", locals(), own="out against")
+    against, choices = compared_with(against, choices)
+    options = resolved([inputs, against], choices)
     if out is not None and not isinstance(out, str | os.PathLike):
         raise UsageError(f"{option('out', out)}: give the path of a folder")
     target = None if out is None else place(out)
@@ -133,10 +140,10 @@ def dedup(
         raise UsageError(f"{named}: nothing is written without {option('out')}; give {option('out', placeholder='FOLDER')}, or leave out the rest")
     if target is not None:
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
-    return deduplicate(inputs, options, target, progress)
+    return deduplicate(inputs, against, options, target, progress)
 
 
-def deduplicate(inputs: Inputs, options: Options, target: Path | None, progress: Progress | bool | None) -> Removal:
+def deduplicate(inputs: Inputs, against: Inputs | None, options: Options, target: Path | None, progress: Progress | bool | None) -> Removal:
     """`dedup` by options that are checked, into a folder that may be written, or into memory."""
-    with started(inputs, options, "dedup", target, progress) as (sources, run):
+    with started(inputs, options, "dedup", target, progress, against) as (sources, run):
         return remove(sources, run, Local(run), target, inputs)

@@ -17,6 +17,7 @@ from likewise.options import Options
 from likewise.planning.spread import spread
 from likewise.progress import Progress
 from likewise.report import ignored, summary
+from likewise.report.made import compared_with
 from likewise.runs import pipeline
 from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
@@ -85,6 +86,7 @@ def pairs(
     [{'id_a': 0, 'id_b': 1, 'similarity': 1.0}]
     """
     choices = given("pairs", locals(), own="against")
+    against, choices = compared_with(against, choices)
     return list_pairs(inputs, against, resolved([inputs, against], choices, one_way=True), progress)
 
 
