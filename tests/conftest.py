@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from command_line import TEXTS
 from likewise.cli.flags import FLAGS
@@ -21,8 +22,11 @@ from likewise.compiled.notice import NOTICE
 
 
 def pytest_configure() -> None:
-    """A shell makes processes in the background ignore Ctrl-C, and their children too. Tests of Ctrl-C need it as it is in the foreground."""
+    """Independence of the environment. A shell makes processes in the background ignore Ctrl-C, and their children too; tests of Ctrl-C need it as it
+    is in the foreground."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy one draws and runs examples slowly
+    settings.load_profile("any machine")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

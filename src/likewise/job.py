@@ -137,7 +137,7 @@ class Job:
         chosen = {name: value for name, value in chosen.items() if (value is not None and value is not False) or name not in WHERE_GIVEN}
         if self.options.ignore is not None and not isinstance(self.options.ignore, tuple):
             chosen["ignore"] = "data in Python"
-        chosen |= {"exact": self.exact, "field": (self.field, *self.fields) if self.fields else self.field}
+        chosen |= {"html": self.options.html or "text", "exact": self.exact, "field": (self.field, *self.fields) if self.fields else self.field}
         text = {"by": str(self.method), "normalize": list(self.method.normalize)}
         sparse = {"sparse": True} if self.kind.sparse else {}  # the given items are sparse
         limit: dict[str, Any] = {"threshold_exact": str(self.threshold)} if self.plan is None and self.options.bound is not None else {}

@@ -57,7 +57,7 @@ class Options:
     field: str = "text"
     fields: tuple[str, ...] = ()  # NAME@GLOB: the field of sources that match the glob, in place of ``field``
     records: str | None = None  # path of keys to the list of records inside a JSON document
-    html: str = "text"  # what is read of the web pages of an archive
+    html: str | None = None  # what is read of the web pages of an archive; None: their text
     id: str | None = None  # None: "id" if rows have it
     per: str | None = None
     min_tokens: int = 0

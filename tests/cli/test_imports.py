@@ -70,9 +70,10 @@ def loaded(*arguments: str) -> set[str]:
 
 
 def others(modules: set[str]) -> set[str]:
-    """The packages of modules, other than Python's and likewise; without those that Cython makes, and one that msgspec imports if it is there."""
+    """The packages of modules, other than Python's and likewise; without those that Cython makes, and those that msgspec and pyarrow import if they
+    are installed."""
     found = {name.partition(".")[0] for name in modules if not name.startswith("_")}
-    return found - sys.stdlib_module_names - {"likewise", "cython_runtime", "typing_extensions"}
+    return found - sys.stdlib_module_names - {"likewise", "cython_runtime", "typing_extensions", "cloudpickle"}
 
 
 def test_pairs_import_the_packages_that_they_use_and_no_others(installed: Path) -> None:

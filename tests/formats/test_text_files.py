@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -166,15 +167,43 @@ def test_images_among_texts_are_named(tmp_path: Path) -> None:
 
 
 def test_html_files_are_compared_as_they_are(tmp_path: Path) -> None:
-    """--html converts the pages of web archives only, and the user is told where it was given for files."""
+    """--html converts the pages of web archives only, and the user is told where it was given for other inputs."""
     page = "<nav>{} menu</nav><main><p>one two three four five six seven</p></main>"
     for name, menu in (("a.html", "old"), ("B.HTM", "new"), ("c.txt", "no")):
         (tmp_path / name).write_text(page.format(menu))
     pairs = ("pairs", tmp_path, "--by", "words:1", "--threshold", 0.5)
-    said = "warning: 2 HTML files were compared with tags and menus, such as B.HTM: --html main applies to web archives only\n"
-    converted = run(*pairs, "--html", "main")
-    assert said in converted.stderr
-    for options in ((), ("--html", "raw")):
-        plain = run(*pairs, *options)
-        assert "HTML" not in plain.stderr
-        assert plain.stdout == converted.stdout
+    plain = run(*pairs)
+    assert "HTML" not in plain.stderr and "--html" not in plain.stderr
+    pages = " on 2 HTML files, such as B.HTM, compared with all tags"
+    for value, on in (("text", pages), ("main", pages), ("raw", "")):
+        asked = run(*pairs, "--html", value)
+        assert asked.stdout == plain.stdout
+        assert f"warning: --html {value} has no effect{on}: it applies to web archives only\n" in asked.stderr
+
+
+def test_options_of_other_formats_have_no_effect_and_the_user_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text\none two\none two\n")
+    (tmp_path / "a.json").write_text('{"data": [{"text": "one two"}, {"text": "one two"}]}')
+    html = "html raw has no effect: it applies to web archives only"
+    records = "records data has no effect: it applies to JSON only"
+
+    def warned(*names: str, **options: str) -> list[str]:
+        return lw.pairs([tmp_path / name for name in names], threshold=0.5, by="words:1", **options).report["warnings"]
+
+    (tmp_path / "a.wet").write_bytes(b"WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: 7\r\n\r\none two\r\n\r\n")
+    (tmp_path / "a.html").write_text("<p>one two")
+    assert not any("html" in said for said in warned("a.wet", "a.csv", html="main"))
+    assert "html main has no effect on 1 HTML file, such as a.html, compared with all tags: it applies to web archives only" in warned(
+        "a.wet", "a.html", html="main"
+    )
+    assert warned("a.csv", html="raw") == [html] and warned("a.csv", records="data") == [records]
+    assert warned("a.json", html="raw", records="data") == [html]
+    assert warned("a.csv", "a.json", records="data") == warned("a.json", records="data") == []
+    assert lw.pairs(["one two", "one two"], by="words:1", records="data").report["warnings"] == [records]
+
+
+def test_an_audit_does_not_warn_of_the_default(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text\none two\none two\n")
+    lw.dedup(tmp_path / "a.csv", out=tmp_path / "out", by="words:1")
+    assert json.loads((tmp_path / "out/manifest.json").read_text())["method"]["html"] == "text"
+    assert not any("html" in said for said in lw.audit(tmp_path / "out").warnings)

@@ -102,6 +102,7 @@ FLAGS: dict[str, Flag] = {
         INPUT,
         "--html",
         "Part of the HTML pages in web archives to compare: the text of the whole page, the main text without menus and footers, or the raw source.",
+        shown="text",
     ),
     "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position", brief=""),
     "per": Flag(INPUT, "--per", "Compare only items with the same value of this field, such as a language or a shop.", "F"),

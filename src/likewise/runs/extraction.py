@@ -261,7 +261,7 @@ def of_texts(inputs: Sequence[Path], options: Options, known: TokenVectors, work
     if not isinstance(method, Text) or method.unit == "tokens" or method.k != 1 or method.bag or method.containment:
         raise UsageError(f"{option('by', str(method))}: with {option('vectors')}, give the token unit: words:1, whitespace:1, chars:1, ...")
     sources = resolve(list(inputs), work=work, want=inspection.want(options))
-    if said := sources.read_once():
+    for said in filter(None, (sources.read_once(), *inspection.without_effect(sources, options))):
         progress.warn(said)
     job = inspection.inspect_inputs(sources, options)
     progress.begin("reading", 0, "items")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from likewise.drawing.numbers import counted
 from likewise.errors import DataError, UsageError
 from likewise.io import presence
 from likewise.io.columns import unfit
@@ -23,6 +24,10 @@ from likewise.records import Want
 
 #: Facts about items that were not inspected.
 NOTHING = Facts()
+#: Options that apply to some formats only (`io.formats.Format`), and the inputs of these formats.
+OF_FORMATS = {"html": "web archives", "records": "JSON"}
+#: Endings of text files that --html does not convert.
+HTML_FILES = (".html", ".htm", ".xhtml")
 
 
 def want(options: Options, facts: Facts = NOTHING) -> Want:
@@ -43,7 +48,7 @@ def want(options: Options, facts: Facts = NOTHING) -> Want:
         most=options.max_record,
         mapped=mapped(options.fields),
         records=options.records,
-        html=options.html,
+        html=options.html or "text",
     )
 
 
@@ -79,6 +84,18 @@ def look(sources: Sequence[Source], options: Options, asked: Want) -> tuple[str,
     """The field of the items, and the facts about them that the first rows of the sources show."""
     spared = (DataError,) if options.on_error == "skip" else ()
     return options.method.kind.facts_of(sources, asked, spared, options.method, options.bound)
+
+
+def without_effect(sources: Sequence[Source], options: Options) -> Iterator[str]:
+    """A warning for each option that applies to none of the sources, or not to HTML files among them."""
+    for name, needed in OF_FORMATS.items():
+        value = getattr(options, name)
+        pages = [file for source in sources if source.of_texts for file, _ in source.files if file.lower().endswith(HTML_FILES)]
+        raw = pages if value in ("text", "main") else []
+        if value is None or (not raw and any(name in getattr(source.format, "OPTIONS", ()) for source in sources)):
+            continue
+        on = f" on {counted(len(raw), 'HTML file', 'HTML files')}, such as {printable(raw[0])}, compared with all tags" if raw else ""
+        yield f"{option(name, value)} has no effect{on}: it applies to {needed} only"
 
 
 def check_kinds(sources: Sequence[Source], options: Options, asked: Want) -> None:

@@ -39,8 +39,6 @@ from likewise.runs.live import watched
 FEW, MANY_LINES = 3, 100
 #: Bytes of the longest file whose lines are counted for it.
 LONGEST_COUNTED = 2**26
-#: Endings of text files that --html does not convert.
-HTML_FILES = (".html", ".htm", ".xhtml")
 #: Longer texts are not looked up as file names: systems reject such names.
 LONGEST_NAME = 255
 
@@ -133,10 +131,8 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
         run.warn(f"standard input was read as one document: {other}")
     elif few := few_documents(sources):
         run.warn(few)
-    pages = [name for source in sources if source.of_texts for name, _ in source.files if name.lower().endswith(HTML_FILES)]
-    if pages and run.job.want.html == "main":
-        were = f"{counted(len(pages), 'HTML file was', 'HTML files were')} compared with tags and menus, such as {printable(pages[0])}"
-        run.warn(f"{were}: {option('html', 'main')} applies to web archives only")
+    for said in inspection.without_effect(sources, run.job.options):
+        run.warn(said)
 
 
 def on_both_sides(first: Sequence[Source], second: Sequence[Source]) -> list[str]:

@@ -66,6 +66,7 @@ class Format(Protocol):
     Formats that can be read in ranges have ``plan(path, size)``, which returns ranges of about ``size`` bytes, and ``few(path)``, which returns the
     end of a small range at the beginning (END if this source can be read only from its beginning). Their ``chunks`` takes a range, ``part``.
     ``holds(want)``, if present, returns whether the format can hold the wanted kind of item. In a folder, other files are skipped.
+    ``OPTIONS``, if present, are the names of options that apply to this format only; the user is warned if no input has it.
     ``check_written(path)``, if present, raises UsageError for a source whose rows cannot be written back unchanged.
     """
 

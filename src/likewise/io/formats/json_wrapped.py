@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,7 @@ class Wrapped:
     """A format (`io.formats.Format`). ``records``: the path of keys to the list, separated by dots."""
 
     records: str
+    OPTIONS: ClassVar[tuple[str, ...]] = ("records",)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(json_array, name)

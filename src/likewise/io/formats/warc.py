@@ -28,7 +28,10 @@ from likewise.io.formats import first_bytes
 from likewise.io.formats.lines import BLOCK_BYTES, CHUNK_BYTES, TOO_LONG, Cut, Passed, copy_rows, pieces, rows, save_rows
 from likewise.records import REJECTED, Chunk, Each, Records, Rejected, Want, in_turn
 
-__all__ = ["chunks", "known", "parse", "schema", "write"]
+__all__ = ["OPTIONS", "chunks", "known", "parse", "schema", "write"]
+
+#: Options of this format only (`io.formats.Format`).
+OPTIONS = ("html",)
 
 SCHEMA = pa.schema(
     {
