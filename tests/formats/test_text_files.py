@@ -202,8 +202,12 @@ def test_options_of_other_formats_have_no_effect_and_the_user_is_told(tmp_path: 
     assert lw.pairs(["one two", "one two"], by="words:1", records="data").report["warnings"] == [records]
 
 
-def test_an_audit_does_not_warn_of_the_default(tmp_path: Path) -> None:
+def test_verbs_that_repeat_a_run_do_not_warn_of_its_default(tmp_path: Path) -> None:
+    """The manifest has the default of --html. A later run warns of the option only if it was given, and refuses another value of it."""
     (tmp_path / "a.csv").write_text("text\none two\none two\n")
     lw.dedup(tmp_path / "a.csv", out=tmp_path / "out", by="words:1")
     assert json.loads((tmp_path / "out/manifest.json").read_text())["method"]["html"] == "text"
-    assert not any("html" in said for said in lw.audit(tmp_path / "out").warnings)
+    pairs = lw.pairs(tmp_path / "a.csv", against=tmp_path / "out", copies="none").report["warnings"]
+    assert not any("html" in said for said in [*lw.audit(tmp_path / "out").warnings, *pairs])
+    with pytest.raises(UsageError, match=r"html='main': .*/out was made with html='text'"):
+        lw.pairs(tmp_path / "a.csv", against=tmp_path / "out", html="main")

@@ -23,6 +23,8 @@ from likewise.report.own_files import as_written, document, sealed, whole
 OF_THE_RUN = ("exact", "bands", "rows", "recall", "sketch", "per", "min_tokens", "limit", "on_error", "max_record", "also_inside", "field")
 #: Options of an output that another run over its records may change: how records are read, and what they are called.
 CHANGEABLE = ("records", "id")
+#: Defaults that a manifest has, too. They are no options of another run: it warns of given options that have no effect.
+DEFAULTS = {"html": "text"}
 #: Values of an option, in a form in which equal ones are equal; of other options as text.
 CANONICAL: dict[str, Callable[[Any], Any]] = {
     "by": lambda value: str(methods.parse(value)),
@@ -52,7 +54,7 @@ def as_made(out: Path) -> Made:
     manifest, run = sealed(out / "manifest.json"), sealed(out / "run.json")
     method = manifest["method"]
     names = ("by", "field", "records", "html", "id", "per", "min_tokens", "ignore_common", "seed", "exact", "limit", "on_error", "max_record")
-    choices = {name: method[name] for name in (*names, "also_inside") if method.get(name) is not None}
+    choices = {name: method[name] for name in (*names, "also_inside") if method.get(name) not in (None, DEFAULTS.get(name))}
     if isinstance(methods.parse(method["by"]), Text):
         choices["normalize"] = method["normalize"] or "none"
     report, plan = document(whole(out, manifest, "report.json")), method.get("plan") or method
@@ -106,11 +108,11 @@ def inherited(folder: Path, made: dict[str, Any], typed: dict[str, Any]) -> dict
     """The options of an output that hold for a comparison with it. Raises UsageError if one that was given differs from them."""
     given = with_preset(typed)
     own = {name: value for name, value in made.items() if name not in OF_THE_RUN}
-    limits = {"threshold", "within"}
-    for name in [name for name in given if name in {*own, *limits} - {*CHANGEABLE}]:
-        other = name if name in own else (limits - {name}).pop()
-        if name not in own or canonical(name, given[name], given) != canonical(name, own[name], own):
-            raise contradicted(folder, option(name, given[name]), option(other, own[other]))
+    had, limits = DEFAULTS | own, {"threshold", "within"}
+    for name in [name for name in given if name in {*had, *limits} - {*CHANGEABLE}]:
+        other = name if name in had else (limits - {name}).pop()
+        if name not in had or canonical(name, given[name], given) != canonical(name, had[name], had):
+            raise contradicted(folder, option(name, given[name]), option(other, had[other]))
     return {name: value for name, value in own.items() if name not in given}
 
 
