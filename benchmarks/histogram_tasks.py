@@ -2,7 +2,7 @@
 
 `fetch_images.sh FOLDER` gets the packages.
 
-images: IMAGES photographs of one half of image_copies.py, each a query for its COPIES among all images and copies. Fitted to the other half.
+images: photographs of one half of image_copies.py, each a query for its COPIES among all images and copies. Fitted to the other half.
 films: parts of SECONDS seconds of the films of clips.py, encoded again with a change, each a query for its place among all windows of that length.
 No part is taken of vtest.avi (STILL), whose camera stands still: its windows differ in little, but they are searched as the others are.
 objects: drawings of openclipart-png, whose folders are the classes. Copies within a class are left out, by `image` at COPY.
@@ -28,16 +28,16 @@ from likewise.items.images import prepared
 from likewise.items.regions import rooted
 from likewise.measures.images import similarity
 
-#: Photographs at most, and key points of each: at most, and at least in all copies.
-IMAGES, FEATURES, LEAST = 100, 300, 5
+#: Photographs that are tried, key points of each at most, and at least: in the photograph and in each copy.
+IMAGES, FEATURES, LEAST = 100, 300, (10, 5)
 COPIES = ("crop 20%", "scale 0.25", "JPEG 30", "rotated by 5°", "contrast 0.6", "text, border 5%, scale 0.5")
 SECONDS, EVERY, STILL = clips.SECONDS, 0.2, "vtest.avi"
 #: Right are windows that begin at most so many key frames before or after the part.
 NEAR = 5
 CHANGES = ("encoded again", "half as large, JPEG 30", "crop 5%", "brighter by 30", "text", "border 5%")
 CLASSES = (
-    *("food/fruit", "food/desserts", "food/beverages", "animals/mammals", "animals/birds", "animals/bugs", "plants/flowers", "buildings/homes"),
-    *("transportation/vehicles", "recreation/music", "signs_and_symbols/flags", "computer/hardware"),
+    *("food/fruit", "animals/mammals", "animals/birds", "animals/bugs", "plants/flowers", "transportation/vehicles", "food/desserts"),
+    *("recreation/music", "buildings/homes", "food/beverages", "signs_and_symbols/flags", "computer/hardware"),
 )
 #: Drawings of a class for training, and for testing at most.
 TRAIN, TEST = 15, 20
@@ -88,12 +88,15 @@ class Images(NamedTuple):
 
 def images(folder: Path) -> Images:
     """Photographs and their copies, image by image, and the features of the other half."""
-    found, paths, labels = [], [], []
-    for _, path, image in (one for one in corpus(folder, MEASURE) if one[0] == PHOTO):
-        made = [sift(one) for one in (image, *(changed(image, name, len(paths)) for name in COPIES))] if len(paths) < IMAGES else []
-        if made and min(len(values) for values, _ in made) >= LEAST:
+    found, paths, labels, tried = [], [], [], 0
+    for kind, path, image in corpus(folder, MEASURE):
+        if kind != PHOTO or tried == IMAGES or len(sift(image)[0]) < LEAST[0]:
+            continue
+        made = [sift(one) for one in (image, *(changed(image, name, tried) for name in COPIES))]
+        tried += 1
+        if min(len(values) for values, _ in made) >= LEAST[1]:
             found += made
-            labels += [len(paths)] * (1 + len(COPIES))
+            labels += [len(paths)] * len(made)
             paths.append(path)
     others = [sift(image) for kind, _, image in corpus(folder, CHOOSE) if kind == PHOTO]
     versions = np.array([[are_versions(a, b) for b in paths] for a in paths])

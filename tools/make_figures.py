@@ -5,6 +5,7 @@ tests/docs checks that the files are up to date.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -51,6 +52,8 @@ def estimates() -> str:
     return standalone(chart, "Estimates by 128 slots")
 
 
+#: Results of benchmarks/histograms.py.
+STUDY = DOCS.parent / "benchmarks/histograms.json"
 #: mAP on the images of benchmarks/features.py --sweep, by tables N, then by bits B from 6 on: with one bit per bin, or with the square root of its
 #: count as a byte.
 BITS_KEPT = {
@@ -93,6 +96,22 @@ def by_bits() -> str:
     return standalone(svg(plane.width, plane.height, words, *axes, *drawn), "Accuracy by bits and tables")
 
 
+def of_study(task: str, measure: str, title: str) -> str:
+    """The quality of random histograms by the bits of a bin, with a line for each number of tables (benchmarks/histograms.py)."""
+    lines: dict[int, list[tuple[float, float]]] = {}
+    for row in json.loads(STUDY.read_text())[task]["parameters"]:
+        if "tables" in row:
+            lines.setdefault(row["tables"], []).append((row["bits"], row["quality"]))
+    plane, drawn, said = Plane((4.0, 12.0)), [], []
+    for place, (tables, points) in enumerate(lines.items()):
+        drawn.append(tag("polyline", points=plane.path(points), class_=LINES[place % 3], stroke_dasharray="9 4" if place > 2 else None))
+        drawn.append(plane.words(f"N {tables}", points[0], "start", 4, -6 if place else 16, class_="strong"))
+        said.append(f"{tables} tables from {points[0][1]:.2f} to {points[-1][1]:.2f}")
+    words = f"{title}: {measure} by bits of a bin, from 4 on: {', '.join(said)}"
+    axes = plane.axes("bits B of a bin number; N: number of tables", measure)
+    return standalone(svg(plane.width, plane.height, words, *axes, *drawn), title)
+
+
 def by_size() -> str:
     """Accuracy by the bytes stored per set."""
     plane = Plane((3.0, 17.0))
@@ -118,6 +137,9 @@ FIGURES: dict[str, Callable[[], str]] = {
     "estimates.svg": estimates,
     "features-by-bits.svg": by_bits,
     "features-by-size.svg": by_size,
+    "study-images.svg": lambda: of_study("images", "mAP", "Copies of images"),
+    "study-films.svg": lambda: of_study("films", "mAP", "Copies of parts of films"),
+    "study-objects.svg": lambda: of_study("objects", "accuracy", "Recognition of drawings"),
 }
 
 
