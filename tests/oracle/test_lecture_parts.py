@@ -76,7 +76,9 @@ def test_the_similarities_of_a_matrix_give_its_expected_errors():
     """Of 1/5 and 1, by one band of one row: a pair at 1/5 is a candidate in one case of five."""
     matrix = Matrix.of([{1, 2, 3}, {3, 4, 5}, {3, 4, 5}])
     assert matrix.similarities() == {("C1", "C2"): Fraction(1, 5), ("C1", "C3"): Fraction(1, 5), ("C2", "C3"): 1}
-    assert lecture.errors_of(matrix.similarities().values(), 1, 1, threshold=0.5) == (1, 0, 2, pytest.approx(2 / 5))
+    expected = (1, 0, 2, pytest.approx(2 / 5))
+    assert lecture.errors_of(matrix.similarities(), 1, 1, threshold=0.5) == expected
+    assert lecture.errors_of(matrix.similarities().values(), 1, 1, threshold=0.5) == expected
 
 
 @given(st.lists(st.sets(st.integers(0, 4)), min_size=1, max_size=4), st.permutations(range(5)))
@@ -163,6 +165,17 @@ def test_few_bits_are_the_leading_ones():
         (lambda: lecture.measured(MinHash(), [{1}]), "give 2 to 500"),
         (lambda: lecture.measured("MinHash", [{1}, {2}]), "give a family"),
         (lambda: lecture.errors_of([2], 1, 1, 0.5), "from 0 to 1"),
+        (lambda: lecture.errors_of([0.5], 1, 1, 5), "similarity 5"),
+        (lambda: lecture.s_curve(0, 5), "0 bands of 5 rows: give whole numbers from 1"),
+        (lambda: lecture.s_curves([(20, 2.5)]), "20 bands of 2.5 rows: give whole numbers from 1"),
+        (lambda: lecture.s_curve(20, 5).column("found"), "no column 'found'; choose one of s, one band agrees"),
+        (lambda: lecture.clustered_jaccard({1}, {2}, {"A": {1, 2}, "B": {2}}), "element 2 belongs to A and to B"),
+        (lambda: lecture.weighted_jaccard({"a": -1}, {"a": 2}), "weight -1"),
+        (lambda: lecture.a_priori([{1, 2}], 0), "a support of 0"),
+        (lambda: lecture.pcy([{1, 2}], 0, hash, 1), "a support of 0"),
+        (lambda: lecture.on_line([[1, 2]], [0, 0], 1), "no direction"),
+        (lambda: Matrix.of([{1}]).one_pass(5), "5 is not a hash function"),
+        (lambda: Universal.drawn(6, p=16), "a prime p"),
     ],
 )
 def test_wrong_values_are_refused(wrong, message):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from numbers import Integral
 from typing import Any, NamedTuple
 
 from likewise.drawing.markup import Html, tag
@@ -95,7 +96,12 @@ class Banding:
 
 
 def chance(similarity: float, bands: int, rows: int) -> float:
-    """The probability that a pair of this similarity is a candidate: 1 - (1 - s^r)^b (Mining of Massive Datasets 3.4.2)."""
+    """The probability that a pair of this similarity is a candidate: 1 - (1 - s^r)^b (Mining of Massive Datasets 3.4.2).
+
+    Raises UsageError for anything but whole numbers from 1 as bands and rows.
+    """
+    if not all(isinstance(count, Integral) and count >= 1 for count in (bands, rows)):
+        raise UsageError(f"{bands} bands of {rows} rows: give whole numbers from 1")
     return 1 - (1 - similarity**rows) ** bands
 
 
@@ -146,16 +152,17 @@ class Errors(NamedTuple):
     false_positives: float
 
 
-def errors_of(pairs: Iterable[float], bands: int, rows: int, threshold: float) -> Errors:
+def errors_of(pairs: Iterable[float] | Mapping[Any, float], bands: int, rows: int, threshold: float) -> Errors:
     """The expected false negatives and false positives among pairs, given by their similarities. A pair at the threshold is similar.
 
-    Raises UsageError for similarities outside 0 to 1.
+    pairs: similarities, or pairs with their similarities, such as `Matrix.similarities` returns. Raises UsageError for similarities and thresholds
+    outside 0 to 1, and for anything but whole numbers from 1 as bands and rows.
 
     >>> found = errors_of([0.8] * 28_000 + [0.3] * 1_000, 20, 5, threshold=0.8)
     >>> round(found.false_negatives, 1), round(found.false_positives, 1)
     (10.0, 47.5)
     """
-    given = similarities(pairs)
-    similar, others = [s for s in given if s >= threshold], [s for s in given if s < threshold]
+    (least,), given = similarities([threshold]), similarities(pairs.values() if isinstance(pairs, Mapping) else pairs)
+    similar, others = [s for s in given if s >= least], [s for s in given if s < least]
     missed = math.fsum(1 - chance(s, bands, rows) for s in similar)
     return Errors(len(similar), missed, len(others), math.fsum(chance(s, bands, rows) for s in others))

@@ -54,6 +54,8 @@ def counts_of(baskets: Sequence[Collection[Hashable]]) -> dict[Hashable, int]:
 def a_priori(baskets: Sequence[Collection[Hashable]], support: int) -> Passes:
     """Pass 1 counts items, pass 2 only the pairs of frequent items (Mining of Massive Datasets 6.2.5).
 
+    Raises UsageError for a support below 1.
+
     >>> found = a_priori([{"m", "c", "b"}, {"m", "p", "j"}, {"m", "b"}, {"c", "j"}, {"m", "c", "b"}, {"c", "b"}], support=3)
     >>> found
     pair  baskets  frequent
@@ -70,7 +72,7 @@ def pcy(baskets: Sequence[Collection[Hashable]], support: int, bucket: Callable[
     """A-Priori whose first pass also counts buckets of pairs; pass 2 leaves out pairs of infrequent buckets (Park, Chen and Yu 1995).
 
     bucket: the hash function of pairs, taken modulo ``buckets``. The frequent pairs are those of `a_priori`. Raises UsageError
-    for no buckets.
+    for no buckets, and for a support below 1.
 
     >>> baskets = [{1, 2, 3}, {2, 3, 4}, {3, 4, 5}, {1, 3, 4}, {2, 4, 6}, {1, 2, 4}]
     >>> found = pcy(baskets, support=3, bucket=lambda pair: pair[0] * pair[1], buckets=5)
@@ -88,7 +90,9 @@ def pcy(baskets: Sequence[Collection[Hashable]], support: int, bucket: Callable[
 
 
 def second_pass(baskets: Sequence[Collection[Hashable]], support: int, wanted: Callable[[Pair], bool]) -> Passes:
-    """Count the pairs of frequent items that are wanted."""
+    """Count the pairs of frequent items that are wanted. Raises UsageError for a support below 1."""
+    if support < 1:
+        raise UsageError(f"a support of {support}: give 1 or more baskets")
     items = counts_of(baskets)
     frequent = {item for item, count in items.items() if count >= support}
     counted = Counter(pair for basket in baskets for pair in pairs_of(frequent & set(basket)) if wanted(pair))

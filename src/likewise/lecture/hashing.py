@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ class Universal:
     p: int | None = None
 
     def __post_init__(self) -> None:
-        if self.n < 1 or (self.p is not None and self.p < self.n):
+        if self.n < 1 or (self.p is not None and (self.p < self.n or not is_prime(self.p))):
             raise UsageError(f"n = {self.n} with p = {self.p}: give 1 or more buckets, and a prime p that is not smaller than n")
 
     @classmethod
@@ -47,6 +48,15 @@ class Universal:
         inner = times if not self.b else f"{times} + {self.b}" if self.b > 0 else f"{times} - {-self.b}"
         inner = f"({inner})" if self.b else inner
         return f"{inner} mod {self.n}" if self.p is None else f"({inner} mod {self.p}) mod {self.n}"
+
+
+def is_prime(number: int) -> bool:
+    """True for a prime.
+
+    >>> [number for number in range(20) if is_prime(number)]
+    [2, 3, 5, 7, 11, 13, 17, 19]
+    """
+    return number > 1 and all(number % divisor for divisor in range(2, math.isqrt(number) + 1))
 
 
 def name_of(function: Callable[[Any], Any], place: int) -> str:

@@ -169,7 +169,7 @@ class Matrix(Printed):
     def one_pass(self, *functions: Callable[[Any], int]) -> OnePass:
         """MinHash signatures by hash functions of the rows, in one pass over the rows (Mining of Massive Datasets 3.3.5).
 
-        Raises UsageError for rows that a function does not take, such as letters.
+        Raises UsageError for rows that a function does not take, such as letters, and for anything but functions.
 
         >>> from likewise.lecture import Universal
         >>> m = Matrix.of({"C1": {1, 3, 4}, "C2": {2, 3, 5}})
@@ -182,6 +182,8 @@ class Matrix(Printed):
         4          4               4  (1, 2)  (2, 0)
         5          0               1  (1, 2)  (0, 0)
         """
+        if wrong := [given for given in functions if not callable(given)]:
+            raise UsageError(f"{wrong[0]!r} is not a hash function; give functions of a row, such as Universal(2, 1, 5)")
         slots: dict[str, list[float]] = {name: [math.inf] * len(functions) for name in self.sets}
         steps = []
         for row in self.rows:

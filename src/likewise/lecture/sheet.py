@@ -12,6 +12,7 @@ from typing import Any
 from likewise.drawing.markup import Html, tag
 from likewise.drawing.preview import length, padded
 from likewise.drawing.style import NOTEBOOK
+from likewise.errors import UsageError
 
 #: Decimals of a float that has more.
 DECIMALS = 5
@@ -64,7 +65,9 @@ class Sheet:
         return len(self.rows)
 
     def column(self, name: str) -> list[Any]:
-        """The values of a column. Raises ValueError for an unknown name."""
+        """The values of a column. Raises UsageError for an unknown name."""
+        if name not in self.names:
+            raise UsageError(f"no column {name!r}; choose one of {', '.join(self.names)}")
         place = self.names.index(name)
         return [row[place] for row in self.rows]
 

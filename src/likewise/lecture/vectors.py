@@ -54,6 +54,9 @@ def sides(vectors: Mapping[str, Vector] | Sequence[Vector], normals: Sequence[Ve
 def on_line(vectors: Mapping[str, Vector] | Sequence[Vector], direction: Vector, width: float, shift: float = 0) -> Sheet:
     """The projection of each vector on a line and its bucket, floor((a·x + shift) / width) (Mining of Massive Datasets 3.7.4).
 
+    direction: of length 1; a vector of another length stretches the projections by it. Raises UsageError for a zero vector, for vectors of different
+    lengths, and for a width that is not above 0.
+
     >>> on_line({"x": [0, 0], "y": [3, 4], "z": [6, 8]}, direction=[0.6, 0.8], width=4)
     vector  projection  bucket
     x                0       0
@@ -62,5 +65,7 @@ def on_line(vectors: Mapping[str, Vector] | Sequence[Vector], direction: Vector,
     """
     if not width > 0:
         raise UsageError(f"a width of {width}: give a number above 0")
+    if not any(direction):
+        raise UsageError("a zero vector has no direction; give another one")
     rows = ((name, product(direction, vector) + shift) for name, vector in named(vectors, "x").items())
     return Sheet(("vector", "projection", "bucket"), tuple((name, at, math.floor(at / width)) for name, at in rows))
