@@ -105,7 +105,7 @@ def of_study(task: str, measure: str, title: str) -> str:
     plane, drawn, said = Plane((4.0, 12.0)), [], []
     for place, (tables, points) in enumerate(lines.items()):
         drawn.append(tag("polyline", points=plane.path(points), class_=LINES[place % 3], stroke_dasharray="9 4" if place > 2 else None))
-        drawn.append(plane.words(f"N {tables}", points[0], "start", 4, -6 if place else 16, class_="strong"))
+        drawn.append(plane.words(f"N {tables}", points[0], "start", 4, -6 if place == len(lines) - 1 else 16, class_="strong"))
         said.append(f"{tables} tables from {points[0][1]:.2f} to {points[-1][1]:.2f}")
     words = f"{title}: {measure} by bits of a bin, from 4 on: {', '.join(said)}"
     axes = plane.axes("bits B of a bin number; N: number of tables", measure)
