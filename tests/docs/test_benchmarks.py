@@ -1,0 +1,108 @@
+"""The measures and the editing of texts that benchmarks/quotes.py uses, checked by hand."""
+
+from __future__ import annotations
+
+import importlib
+from math import log2
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+
+
+@pytest.fixture
+def module(monkeypatch):
+    """A function that imports a module of benchmarks/."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+    def imported(name: str) -> ModuleType:
+        return importlib.import_module(name)
+
+    return imported
+
+
+def test_a_passage_found_whole_has_all_scores_one(module):
+    pan = module("pan")
+    case = pan.Span(0, 10, 30, 4, 100, 120)
+    assert pan.scores([case], [case]) == (1, 1, 1, 1)
+
+
+def test_half_of_a_passage_is_half_of_the_recall(module):
+    pan = module("pan")
+    # 10 of 20 characters here and 20 of 20 there: 30 of 40
+    assert pan.scores([pan.Span(0, 10, 20, 4, 100, 120)], [pan.Span(0, 10, 30, 4, 100, 120)])[:2] == (1, 0.75)
+
+
+def test_what_was_not_planted_lowers_the_precision(module):
+    pan = module("pan")
+    case = pan.Span(0, 10, 30, 4, 100, 120)
+    # one detection is the case, one has 20 of 60 and 20 of 20 of its characters in it, one is in another text, one elsewhere in the source
+    found = [case, case._replace(end=70), case._replace(source=5), case._replace(source_start=200, source_end=220)]
+    assert pan.scores(found, [case]).precision == pytest.approx((1 + 40 / 80 + 0 + 0) / 4)
+    assert pan.scores(found, [case]).recall == 1
+
+
+def test_pieces_of_a_passage_raise_the_granularity(module):
+    pan = module("pan")
+    case = pan.Span(0, 0, 30, 4, 0, 30)
+    found = [case._replace(end=10, source_end=10), case._replace(start=10, source_start=10)]
+    assert pan.scores(found, [case]) == (1, 1, 2, pytest.approx(1 / log2(3)))
+
+
+def test_overlapping_passages_count_once(module):
+    pan = module("pan")
+    assert pan.union([(0, 5), (3, 8), (20, 21), (4, 6)]) == 9
+
+
+def test_edits_of_words(module):
+    pan, words, rng = module("pan"), [str(number) for number in range(4000)], np.random.default_rng(0)
+    assert pan.edited(words, "verbatim", rng, ["x"]) == words
+    edited = pan.edited(words, "edit20", rng, ["x"])
+    kept = [word for word in edited if word != "x"]
+    # a tenth replaced, a twentieth left out, a twentieth put in: the words that stay are in order
+    assert kept == sorted(kept, key=int)
+    assert len(words) - len(kept) == pytest.approx(0.15 * 4000, abs=80)
+    assert edited.count("x") == pytest.approx(0.15 * 4000, abs=80)
+    shuffled = pan.edited(words, "shuffle25", rng, ["x"])
+    assert sorted(shuffled, key=int) == words != shuffled
+    assert all(int(shuffled[at + 24]) == int(shuffled[at]) + 24 for at in range(0, 4000, 25))
+    assert pan.edited(words[:50], "insert", rng, ["x"]) == [*words[:40], *"x" * 20, *words[40:50], *"x" * 20]
+
+
+def test_runs_of_words_are_counted(module):
+    texts = module("texts")
+    runs = texts.Runs(["a b c d", "B, c! d e"], 2)
+    assert runs.count("b c d e f").tolist() == [2, 2, 1, 0]
+    assert runs.count("a").tolist() == []
+
+
+def test_passages_that_are_planted_stand_once(module):
+    pan = module("pan")
+    rng = np.random.default_rng(3)
+    several = [" ".join(f"w{number}" for number in rng.integers(0, 10**6, 600)) for _ in range(3)]
+    ground = [" ".join(f"g{number}" for number in rng.integers(0, 10**6, 200)) for _ in range(2)]
+    planter = pan.Planter([*several, several[0]], [*ground, several[1][:2000]], seed=1)
+    assert planter.ground == ground
+    suspects, cases = planter.suspects("verbatim", 20)
+    assert {case.source for case in cases} == {1, 2}
+    for case in cases:
+        assert suspects[case.suspect][case.start : case.end] == planter.corpus[case.source][case.source_start : case.source_end]
+
+
+def test_text_of_manual_pages_and_web_pages(module):
+    texts = module("texts")
+    assert texts.man('.TH LS 1\n.\\" note\n.SH NAME\nls \\- list \\fBfiles\\fP\n.PP\nMore.\n') == "\nNAME\nls - list files\n\nMore.\n"
+    assert texts.web("<html><head><title>T</title></head><p>A&amp;B<p>C <b>d</b><script>x()</script></html>") == "A&B\n\nC d"
+
+
+def test_levels_of_revision(module):
+    rewritten, rng = module("rewritten"), np.random.default_rng(1)
+    several = rewritten.sentences("One two three four five six. Too short. Not a sentence\n\nSeven eight, nine and ten eleven twelve!")
+    assert several == ["One two three four five six.", "Seven eight, nine and ten eleven twelve!"]
+    assert rewritten.cut(several, rng, {}) == several[::-1]
+    assert rewritten.light(several, rng, {}) == several
+    assert rewritten.reworded(["(One,", "two"], 1, rng, {"one": ["single"]}) == ["(single,", "two"]
+    assert [rewritten.level(*of) for of in ((1, 1, 1), (0.5, 1, 1), (0, 0.3, 0.5), (0, 0, 0))] == list(rewritten.LEVELS)
