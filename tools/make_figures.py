@@ -148,8 +148,7 @@ if __name__ == "__main__":
         (FOLDER / name).write_text(draw())
     for page in DOCS.rglob("*.md"):
         code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
-        if 'Path("figures/' in code:
-            os.chdir(page.parent)
-            os.makedirs("figures", exist_ok=True)
+        if '.svg").write_text' in code:
+            os.chdir(page.parent / "figures")
             with redirect_stdout(None):
                 exec(code, {})

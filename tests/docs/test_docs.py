@@ -147,16 +147,15 @@ WITH_PYTHON = [page for page in PAGES if "```python\n" in page.read_text()]
 def test_python_on_a_page_prints_what_it_says(page, capsys, tmp_path, monkeypatch):
     """The blocks of a page run one after the other. What is printed stands behind ``print(...)  #``, or in lines that begin with ``# ``.
 
-    What a block writes into ``figures`` is the figure of this name.
+    A chart that a block writes is the figure of this name in ``figures``.
     """
-    (tmp_path / "figures").mkdir()
     code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
     (tmp_path / "docs").symlink_to(ROOT / "docs")  # pages read the data in docs/
     monkeypatch.chdir(tmp_path)
     exec(code, {})
     said = re.findall(r"(?m)(?:print\(.*?#|^#) (.+)$", code)
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [line.rstrip() for line in said]
-    for figure in (tmp_path / "figures").iterdir():
+    for figure in tmp_path.glob("*.svg"):
         assert figure.read_text() == (page.parent / "figures" / figure.name).read_text(), f"{figure.name}: run tools/make_figures.py"
 
 
@@ -172,7 +171,7 @@ def test_a_figure_is_shown_and_is_made_by_a_tool_or_by_code_on_its_page():
     for page in (ROOT / "docs").rglob("*.md"):
         text = page.read_text()
         shown |= {(page.parent / link).resolve() for link in re.findall(r"\]\(([^)]*figures/[\w-]+\.svg)\)", text)}
-        written |= {(page.parent / name).resolve() for name in re.findall(r'Path\("(figures/[\w-]+\.svg)"\)\.write_text', text)}
+        written |= {(page.parent / "figures" / name).resolve() for name in re.findall(r'Path\("([\w-]+\.svg)"\)\.write_text', text)}
     tool = loaded(ROOT / "tools/make_figures.py")
     assert made == shown == written | {tool.FOLDER / name for name in tool.FIGURES}
 
