@@ -113,6 +113,14 @@ def test_links_lead_somewhere():
                 assert not anchor or anchor in anchors(target), f"{page.name} links to {link}#{anchor}"
 
 
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: f"{page.parent.name}/{page.name}")
+def test_no_line_of_a_paragraph_begins_like_an_item_of_a_list(page):
+    """Such as a minus sign at a line break, which would be shown as a bullet."""
+    text = re.sub(r"(?ms)^```.*?^```", "", page.read_text())
+    paragraphs = [block for block in re.split(r"\n\s*\n", text) if re.match(r"\w|[*`(\[]\S", block) and not re.match(r"\d+\. ", block)]
+    assert [line for block in paragraphs for line in block.splitlines() if re.match(r"([-+*]|\d+[.)]) ", line)] == []
+
+
 #: The glossary has similar, expected recall, overfull bucket, representative, rejected, normalize and reference implementation in their place.
 AVOIDED = re.compile(r"\b(alike|promise[sd]?|crowds?|crowded|witness(es)?|set aside|evens? out|evened|twins?)\b", re.IGNORECASE)
 
