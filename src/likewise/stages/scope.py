@@ -31,7 +31,7 @@ class Scope(NamedTuple):
         return np.bincount(first[first >= 0], minlength=count) + (np.bincount(others[others >= 0], minlength=count) > 0)
 
     def comparing(self, part: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """Drop the buckets without a pair to compare: number the others anew in ``part``, in place, and return their sizes."""
+        """Drop the buckets without a pair to compare: number the others again in ``part``, in place, and return their sizes."""
         if not self.fixed and self.inside:
             return sizes
         there = np.zeros((2, len(sizes) + 1), bool)  # the last place is that of -1
