@@ -12,6 +12,7 @@ import pytest
 
 import likewise as lw
 from kind_items import EACH, MADE, SURE, Items, number, same, write
+from pictures_made import scene
 
 Removed = dict[int, tuple[int, float]]
 
@@ -138,3 +139,21 @@ def test_also_inside_is_removal_from_both_if_the_second_has_no_duplicates(name, 
     assert removed_of(beside.removed.to_arrow()) == removed_of(both.removed.to_arrow()) and len(beside.removed) > 5
     assert (tmp_path / "beside/kept/a.jsonl").read_bytes() == next((tmp_path / "both").rglob("a.jsonl")).read_bytes()
     assert SURE and pq.read_table(tmp_path / "beside/removed.parquet").num_rows == len(beside.removed)
+
+
+@pytest.mark.parametrize("by", ["image", "image/region"])
+def test_images(by, tmp_path):
+    """A smaller copy of an image of the second folder goes; two equal images that it does not have stay."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+    scene(1).save(second / "one.png")
+    scene(2).save(second / "two.png")
+    scene(1).resize((240, 180)).save(first / "small.png")
+    for name in ("x.png", "y.png"):
+        scene(3).save(first / name)
+    alone = lw.dedup(first, against=second, by=by, out=tmp_path / "out")
+    assert [(row["id"], row["kept_id"]) for row in alone.removed.to_arrow().to_pylist()] == [("small.png", "one.png")]
+    assert sorted(path.name for path in (tmp_path / "out/kept").iterdir()) == ["x.png", "y.png"]
+    inside = lw.dedup(first, against=second, by=by, also_inside=True)
+    assert [(row["id"], row["kept_id"]) for row in inside.removed.to_arrow().to_pylist()] == [("small.png", "one.png"), ("y.png", "x.png")]

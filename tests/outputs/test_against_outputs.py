@@ -247,6 +247,11 @@ def test_bad_second_collections(tmp_path):
     assert "--also-inside needs a second collection; name it with --against INPUT" in refused("dedup", new, "--also-inside", "-o", out)
     assert f"{tmp_path / 'missing'}: no such file" in refused("dedup", new, "--against", tmp_path / "missing", "-o", out)
     assert "--against ''" in refused("dedup", new, "--against", "", "-o", out)
+    said = refused("dedup", "-", "--against", "-", "-o", out, input=new.read_bytes())
+    assert "standard input (-) is given for both collections, but can be read only once" in said
+    assert run("dedup", "-", "--against", old, "-o", tmp_path / "piped", input=new.read_bytes()).exit_code == 0
+    assert run("dedup", new, "--against", "-", "-o", tmp_path / "against", input=old.read_bytes()).exit_code == 0
+    assert table(tmp_path / "against", "removed")[0]["kept_source"] == "stdin" and table(tmp_path / "piped", "removed")[0]["source"] == "stdin"
     lw.dedup(old, out=out)
     for inside in (out, out / "kept", out / "kept/old.jsonl"):
         assert "this input is the output or lies inside it" in refused("dedup", new, "--against", inside, "-o", out, "--overwrite")

@@ -248,7 +248,9 @@ def is_file_name(text: str) -> bool:
 
 
 def beside(first: Sources, second: Sources) -> Sources:
-    """The sources of both sides. A source of the second whose name is taken is renamed to against/NAME."""
+    """The sources of both sides. A source of the second whose name is taken is renamed to against/NAME. Raises UsageError for two standard inputs."""
+    if all(any(name == "stdin" for source in side for name, _ in source.files) for side in (first, second)):
+        raise UsageError("standard input (-) is given for both collections, but can be read only once; name a file for one of them")
     taken = {source.name for source in first}
     renamed = [replace(source, name=f"against/{source.name}") if source.name in taken else source for source in second]
     return Sources(typed([*first, *renamed]), [*first.skipped, *second.skipped], [*first.again, *second.again])
