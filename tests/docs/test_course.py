@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from likewise import families, lecture
+from pages import anchor_of, python_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LEARN = ROOT / "docs/learn"
@@ -30,13 +31,8 @@ def shown(name: str) -> object:
     return found
 
 
-def anchor_of(heading: str) -> str:
-    """The anchor that GitHub gives to a heading."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
 def prints(text: str) -> bool:
-    return any("print(" in block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+    return any("print(" in block for block in python_of(text))
 
 
 def part(page: str, anchor: str) -> str:
@@ -63,7 +59,7 @@ def test_a_row_of_the_index_points_to_a_page_and_to_checks(row):
 
 
 def test_a_slide_takes_three_lines_or_fewer():
-    names, *slides = re.findall(r"```python\n(.*?)```", (LEARN / "slides.md").read_text(), re.DOTALL)
+    names, *slides = python_of((LEARN / "slides.md").read_text())
     assert len(slides) > 35 and names.count("import") == 3
     for slide in slides:
         assert len([line for line in slide.splitlines() if not line.startswith("#")]) <= 3, slide

@@ -18,6 +18,7 @@ from likewise.cli.flags import FLAGS
 from likewise.drawing.numbers import by_reason
 from likewise.items.normalize import normalize
 from likewise.methods import STEPS, SUFFIXES, UNITS, Measure, Text, parse, steps
+from pages import anchor_of, python_of, without_blocks
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
@@ -99,9 +100,8 @@ def test_the_table_of_steps_shows_what_they_do():
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors that GitHub gives to the headings of a page."""
-    text = re.sub(r"(?ms)^```.*?^```", "", page.read_text())
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"(?m)^#+ (.+)$", text)}
+    """The anchors of the headings of a page."""
+    return set(map(anchor_of, re.findall(r"(?m)^#+ (.+)$", without_blocks(page.read_text()))))
 
 
 def test_links_lead_somewhere():
@@ -116,8 +116,11 @@ def test_links_lead_somewhere():
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: f"{page.parent.name}/{page.name}")
 def test_no_line_of_a_paragraph_begins_like_an_item_of_a_list(page):
     """Such as a minus sign at a line break, which would be shown as a bullet."""
-    text = re.sub(r"(?ms)^```.*?^```", "", page.read_text())
-    paragraphs = [block for block in re.split(r"\n\s*\n", text) if re.match(r"\w|[*`(\[]\S", block) and not re.match(r"\d+\. ", block)]
+    paragraphs = [
+        block
+        for block in re.split(r"\n\s*\n", without_blocks(page.read_text()))
+        if re.match(r"\w|[*`(\[]\S", block) and not re.match(r"\d+\. ", block)
+    ]
     assert [line for block in paragraphs for line in block.splitlines() if re.match(r"([-+*]|\d+[.)]) ", line)] == []
 
 
@@ -157,7 +160,7 @@ def test_python_on_a_page_prints_what_it_says(page, capsys, tmp_path, monkeypatc
 
     A chart that a block writes is the figure of this name in ``figures``.
     """
-    code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
+    code = "\n".join(python_of(page.read_text()))
     (tmp_path / "docs").symlink_to(ROOT / "docs")  # pages read the data in docs/
     monkeypatch.chdir(tmp_path)
     exec(code, {})

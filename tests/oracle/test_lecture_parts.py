@@ -164,6 +164,7 @@ def test_few_bits_are_the_leading_ones():
         (lambda: lecture.s_curves([(2, 2)], [-1]), "similarity -1"),
         (lambda: lecture.measured(MinHash(), [{1}]), "give 2 to 500"),
         (lambda: lecture.measured("MinHash", [{1}, {2}]), "give a family"),
+        (lambda: lecture.measured(MinHash(), [{1}, {2}], steps=0), "0 steps"),
         (lambda: lecture.errors_of([2], 1, 1, 0.5), "from 0 to 1"),
         (lambda: lecture.errors_of([0.5], 1, 1, 5), "similarity 5"),
         (lambda: lecture.s_curve(0, 5), "0 bands of 5 rows: give whole numbers from 1"),

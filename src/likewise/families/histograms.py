@@ -143,9 +143,8 @@ class Histograms:
     def windows(self, counts: Counts, width: int, step: int = 1) -> NDArray[Any]:
         """The histograms of windows of ``width`` successive parts, such as the frames of a video: as `embed` returns them, one row per window.
 
-        counts: those of the parts in order, [n, bins], by `counts`. Windows begin at every ``step``-th part. The
-        work does not depend on the width; sums are exact if weights are whole numbers. Raises UsageError for counts of another width, and for a
-        width or step below 1.
+        counts: those of the parts in order, [n, bins], by `counts`. Windows begin at every ``step``-th part. The time does not depend on the width.
+        Sums are exact if weights are whole numbers. Raises UsageError for counts with other bins, and for a width or step below 1.
         """
         counts = self.own(np.asarray(counts, float))
         for name, given in (("width", width), ("step", step)):

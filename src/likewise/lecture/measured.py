@@ -34,7 +34,7 @@ def measured(curve: Family | Amplified | Plan, items: Iterable[Any], steps: int 
     curve: a family, of whose slots the share that agree is measured; or an amplified family or a plan, of which the share of pairs that agree is.
     items: up to 500, as for the family's `signature`; texts as ``[shingles(text) for text in texts]``. All pairs are compared, and those within the
     chart are divided by their value into ``steps`` of equal width. A point is the mean value of the pairs in a step, and the mean of their shares.
-    Raises UsageError for fewer than two items, for too many, and for items that the family does not take.
+    Raises UsageError for fewer than two items, for too many, for items that the family does not take, and for fewer than one step.
 
     >>> from likewise.families import MinHash
     >>> sets = [range(start, start + 100) for start in range(0, 100, 5)]
@@ -49,6 +49,8 @@ def measured(curve: Family | Amplified | Plan, items: Iterable[Any], steps: int 
     rows = list(items)
     if not 2 <= len(rows) <= MOST_ITEMS:
         raise UsageError(f"{len(rows):,} items: give 2 to {MOST_ITEMS}; all pairs of them are compared")
+    if steps < 1:
+        raise UsageError(f"{steps} steps: give 1 or more")
     signatures = family.signature(items if hasattr(items, "shape") else rows)
     low, high = curve.chart((), (), None).span
     method, found = methods.parse(BY[curve.collision.measure]), []
