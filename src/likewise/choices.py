@@ -27,6 +27,7 @@ Copies = Literal["none", "empty"]
 Output = Literal["copy", "ids", "mask", "annotate"]
 CsvFormulas = Literal["escape", "raw"]
 Html = Literal["text", "main", "raw"]
+Level = Literal["document", "paragraph", "line"]
 Hash = Literal["phash", "dhash", "ahash"]
 HashBits = Literal[64, 256]
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -40,6 +41,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
         ("on_error", OnError),
         ("csv_formulas", CsvFormulas),
         ("html", Html),
+        ("level", Level),
         ("kind", Hash),
     )
 }
@@ -54,11 +56,11 @@ MACHINE = "threads memory work"
 SEARCH = f"{SIMILARITY} {READING} min_tokens {LAYOUT} preset {MACHINE}"
 #: Verb -> its options.
 TAKES = {
-    "dedup": f"out against also_inside {SEARCH} verify keep prefer copies output pairs removed_records overwrite resume",
+    "dedup": f"out against also_inside {SEARCH} level min_left verify keep prefer copies output pairs removed_records overwrite resume",
     "pairs": f"against {SEARCH} verify keep prefer copies star max_pairs",
     "neighbors": f"query k {SIMILARITY} {READING} {MACHINE}",
     "plan": f"by {LIMIT} normalize field records html {LAYOUT} layouts preset family dimension items seed",
-    "audit": f"sample {SEARCH}",
+    "audit": f"sample level {SEARCH}",
     "features": f"vectors most every kind bits by normalize {READING} threads work",
 }
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 #: Options that a description of a run has only if they were given.
-WHERE_GIVEN = {"ignore", "ignore_common", "also_inside"}
+WHERE_GIVEN = {"ignore", "ignore_common", "also_inside", "level", "min_left"}
 
 
 class Grouping(Protocol):

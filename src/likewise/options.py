@@ -61,6 +61,8 @@ class Options:
     id: str | None = None  # None: "id" if rows have it
     per: str | None = None
     min_tokens: int = 0
+    level: str | None = None  # parts of documents are compared, and removed: "line" or "paragraph"; None: whole documents
+    min_left: int | None = None  # documents that lose a part and keep fewer tokens are removed; None: those that keep none
     copies: str = "none"
     keep: str = "first"
     prefer: tuple[str, ...] = ()
@@ -139,6 +141,7 @@ def checked(
             f"{option('groups')}: only sets have groups, with {option('by', 'elements')}; {option('by', str(method))} compares {method.kind.name}"
         )
     check_ignored(rest, method)
+    threshold = check_level(rest, method, threshold, within)
     rest["field"], rest["fields"] = named_fields(rest.get("field"), method.kind.field)
     asked: dict[str, Any] = {"threshold": threshold, "recall": recall, "within": within, "bands": bands, "rows": rows, "slots": slots}
     asked |= {"sketch": sketch, "tune": tune}
@@ -161,7 +164,7 @@ def checked(
 def checked_types(rest: dict[str, Any]) -> dict[str, Any]:
     """The options whose values need nothing but the right type and range, converted. Raises UsageError."""
     rest = {name: integer(value) for name, value in rest.items() if value is not None}
-    for name, least in {"min_tokens": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
+    for name, least in {"min_tokens": 0, "min_left": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
         number = rest.get(name, least)
         if isinstance(number, bool) or not isinstance(number, int):
             raise UsageError(f"{option(name, number)}: give a whole number")
@@ -210,6 +213,30 @@ def check_ignored(rest: dict[str, Any], method: Text | Measure) -> None:
         rest["ignore"] = given_inputs(rest["ignore"])
     if "ignore_common" in rest:
         rest["ignore_common"] = parse_share(rest["ignore_common"])
+
+
+def check_level(rest: dict[str, Any], method: Text | Measure, threshold: object, within: object) -> object:
+    """Check and convert the options of parts of documents, in place. Returns the threshold, by default 1: parts with the same shingles."""
+    level = rest.pop("level", "document")
+    if level == "document":
+        if "min_left" in rest:
+            needs = f"it needs {option('level', 'line')} or paragraph"
+            raise UsageError(f"{option('min_left', rest['min_left'])}: whole documents are compared, and none becomes shorter; {needs}")
+        return threshold
+    rest["level"], asked = level, option("level", level)
+    if not isinstance(method, Text) or method.unit == "tokens":
+        raise UsageError(f"{asked}: only texts have {level}s; {option('by', str(method))} compares {method.kind.name}")
+    names = rest.get("field") or ()
+    for name in [names] if isinstance(names, str) else names:
+        if isinstance(name, str) and {"+", "|"} & {*name}:
+            one = f"{level}s are cut out of one field; name a single one, or one for each file as NAME{AT}GLOB"
+            raise UsageError(f"{asked} with {option('field', name)}: {one}")
+    if rest.get("output") == "annotate":
+        what = "a document has several parts, with a representative each; removed.parquet lists them all"
+        raise UsageError(f"{asked} with {option('output', 'annotate')}: {what}; choose copy, ids or mask")
+    if rest.get("copies") == "empty":
+        raise UsageError(f"{asked} with {option('copies', 'empty')}: blank lines always stay; leave {option('copies')} out")
+    return 1 if threshold is None and within is None else threshold
 
 
 def given_inputs(given: Any) -> Any:

@@ -47,6 +47,7 @@ class Want(NamedTuple):
     whole: bool = False  # ``text`` is a single name, whatever characters it contains
     mapped: tuple[tuple[str, str], ...] = ()  # (field, glob): sources that match the glob have that field in place of ``text``
     room: int = 1 << 62  # maximum bytes of a record that fit in memory; a longer one, of up to ``most``, ends the run
+    located: bool = False  # parts of the text will be cut out of the record: it must be a single string, not the strings of a list
 
 
 class Chunk(NamedTuple):
@@ -62,6 +63,23 @@ class Chunk(NamedTuple):
     start: int
     line: int
     state: Any = None
+
+
+class Edits(NamedTuple):
+    """Parts to cut out of the texts of some rows of a source: the bytes begin[i]:end[i] of the text of row row[i], as `Records.text` has it.
+
+    Parts ascend and do not overlap. Each begins and ends at the border of a character.
+    """
+
+    want: Want  # with which the rows were read, ``located``
+    row: np.ndarray  # int64[m]: numbers of rows in the source
+    begin: np.ndarray  # int64[m]
+    end: np.ndarray  # int64[m]
+
+    def of(self, first: int, last: int) -> Edits:
+        """Return the parts of the rows from ``first`` up to ``last``, which are then numbered from 0."""
+        here = slice(*np.searchsorted(self.row, (first, last)).tolist())
+        return Edits(self.want, self.row[here] - first, self.begin[here], self.end[here])
 
 
 class Rejected(NamedTuple):
@@ -97,6 +115,7 @@ class Records:
     matrix: int = 0  # elements of each row if all rows look like those of a matrix of 0 and 1, else 0
     other: str = ""  # description (items.unusable.held) of the first value that is not of the wanted kind, or empty
     found: bool = True  # at least one row has the wanted text field, whatever its value (null counts)
+    located: np.ndarray | None = None  # int64[n, 2]: where the value begins and ends in a chunk of bytes, quotes included (Want.located)
 
     def __len__(self) -> int:
         return len(self.kind)

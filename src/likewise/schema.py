@@ -18,6 +18,17 @@ ROW_COLUMNS: dict[str, np.dtype] = {
     "score": np.dtype("f8"),  # the value that --keep max:F or min:F orders by
 }
 
+#: Columns with one entry per unit of a document, if parts of documents are compared (``level``); "unit-" precedes their names in the work folder.
+#: ROW_COLUMNS then describe the documents, and the column "units" has the number of units of each.
+UNIT_COLUMNS: dict[str, np.dtype] = {
+    "bytes": np.dtype("i8"),  # of the unit in its text; units follow each other without gaps
+    "chars": np.dtype("u4"),  # code points of the unit
+    "tokens": np.dtype("u4"),
+    "size": np.dtype("u4"),
+    "copy": np.dtype(("u8", 2)),
+}
+UNITS = np.dtype("u4")
+
 #: Shingles, or elements, of each row in a run that ignores some: all, and those that are ignored. Repeats of a shingle count.
 IGNORED = np.dtype(("u4", 2))
 
@@ -39,41 +50,40 @@ DECISION_COLUMNS: dict[str, np.dtype] = {
 SIMILARITY, DISTANCE, WHOLE_DISTANCE = pa.field("similarity", pa.float64()), pa.field("distance", pa.float64()), pa.field("distance", pa.int64())
 
 
-def removed(id_type: pa.DataType, kept: pa.DataType, cluster: pa.DataType, value: pa.Field) -> pa.Schema:
-    """Return the schema of removed.parquet. ``kept``: the type of kept ids. ``cluster``: that of cluster names. ``value``: the value column."""
-    return pa.schema(
-        [
-            ("id", id_type),
-            ("source", pa.string()),
-            ("position", pa.int64()),
-            ("kept_id", kept),
-            ("kept_source", pa.string()),
-            ("kept_position", pa.int64()),
-            value,
-            ("reason", pa.string()),
-            ("cluster", cluster),
-        ]
-    )
+def place(before: str = "", after: str = "", *, parts: bool = False) -> list[pa.Field]:
+    """Return the columns of a place. ``parts``: with the beginning and the end of a part of a text, in characters (code points)."""
+    names = {"source": pa.string(), "position": pa.int64()} | (dict.fromkeys(("start", "end"), pa.int64()) if parts else {})
+    return [pa.field(f"{before}{name}{after}", kind) for name, kind in names.items()]
 
 
-def clusters(id_type: pa.DataType, cluster: pa.DataType) -> pa.Schema:
-    """Return the schema of clusters.parquet. ``cluster``: the type of cluster names."""
-    return pa.schema(
-        [
-            ("id", id_type),
-            ("source", pa.string()),
-            ("position", pa.int64()),
-            ("cluster", cluster),
-            ("component", cluster),
-            ("representative", pa.bool_()),
-        ]
-    )
+def removed(id_type: pa.DataType, kept_type: pa.DataType, cluster: pa.DataType, value: pa.Field, *, parts: bool) -> pa.Schema:
+    """Return the schema of removed.parquet. ``kept_type``: the type of kept ids. ``cluster``: that of cluster names. ``value``: the value column.
+
+    parts: as `place`.
+    """
+    item = [pa.field("id", id_type), *place(parts=parts)]
+    kept = [pa.field("kept_id", kept_type), *place("kept_", parts=parts)]
+    return pa.schema([*item, *kept, value, ("reason", pa.string()), ("cluster", cluster)])
 
 
-def pairs(id_a: pa.DataType, id_b: pa.DataType, value: pa.Field, *, places: bool) -> pa.Schema:
-    """Return the schema of pairs. ``value``: the value column. ``places`` adds source and position, which distinguish items with equal ids."""
-    where = [("source_a", pa.string()), ("position_a", pa.int64()), ("source_b", pa.string()), ("position_b", pa.int64())]
-    columns = [("id_a", id_a), ("id_b", id_b), value]
+def clusters(id_type: pa.DataType, cluster: pa.DataType, *, parts: bool) -> pa.Schema:
+    """Return the schema of clusters.parquet. ``cluster``: the type of cluster names. ``parts``: as `place`."""
+    item = [pa.field("id", id_type), *place(parts=parts)]
+    return pa.schema([*item, ("cluster", cluster), ("component", cluster), ("representative", pa.bool_())])
+
+
+def dropped(id_type: pa.DataType) -> pa.Schema:
+    """Return the schema of dropped.parquet: documents that lost parts and kept too few tokens."""
+    return pa.schema([pa.field("id", id_type), *place(), ("tokens", pa.int64()), ("tokens_left", pa.int64())])
+
+
+def pairs(id_a: pa.DataType, id_b: pa.DataType, value: pa.Field, *, places: bool, parts: bool = False) -> pa.Schema:
+    """Return the schema of pairs. ``value``: the value column. ``places`` adds source and position, which distinguish items with equal ids.
+
+    parts: as `place`.
+    """
+    where = [*place(after="_a", parts=parts), *place(after="_b", parts=parts)]
+    columns = [pa.field("id_a", id_a), pa.field("id_b", id_b), value]
     return pa.schema(columns + where if places else columns)
 
 
@@ -83,4 +93,4 @@ MASK = pa.schema([("source", pa.string()), ("position", pa.int64()), ("kept", pa
 
 def placed(id_type: pa.DataType) -> pa.Schema:
     """Return the schema of a table of rows by id and place."""
-    return pa.schema([("id", id_type), ("source", pa.string()), ("position", pa.int64())])
+    return pa.schema([pa.field("id", id_type), *place()])

@@ -36,6 +36,9 @@ from likewise.stages.settle import settled
 from likewise.stages.sketch import sketcher
 from likewise.stages.verify import Compared
 
+#: Columns of compared items that do not say so by their names.
+OF_UNITS = ("sets", "odd", "band_keys", "ignored")
+
 
 @dataclass(frozen=True)
 class Order:
@@ -102,19 +105,34 @@ def rows(order: Order) -> None:
     number, source, part = order.more
     job, skip = order.job, order.job.options.on_error == "skip"
     sketch, rank = sketcher(job), order.number << 32
+    rank_of_units = rank
     for at, chunk in enumerate(chunks(source, job.want, part=part, skip=skip)):
         records = chunk if isinstance(chunk, str) else parsed(source, chunk, job.want, skip=skip)
         place = (-1, -1, 0) if isinstance(records, str) else (chunk.start, chunk.start + len(chunk.data), int(chunk.data.nbytes))
         records = failed(records, job.want) if isinstance(records, str) else records
-        columns = sketch(records)
-        columns["sets"] = columns["sets"], np.concatenate(([0], np.cumsum(columns["size"], dtype=np.int64)))
-        keys = columns.pop("band_keys")
-        columns |= {"keys": np.ascontiguousarray(keys.T)} if len(keys) else {}
+        columns, name = sketch(records), f"{order.number:05}-{at:05}.parquet"
+        items = columns if job.options.level is None else units(columns)
+        items["sets"] = items["sets"], np.concatenate(([0], np.cumsum(items["size"], dtype=np.int64)))
+        keys = items.pop("band_keys")
+        items |= {"keys": np.ascontiguousarray(keys.T)} if len(keys) else {}
+        if items is not columns:
+            write(order.folder / "units" / name, rank=rank_of_units + np.arange(len(items["size"])), **items)
+            rank_of_units += len(items["size"])
         about = {name: getattr(records, name) for name in ("fields", "found", "matrix", "other")}
         about |= {"source": number, "place": place, "digest": fingerprint(records).hex(), "rejected": list(rejected(records))}
-        name = f"{order.number:05}-{at:05}.parquet"
         write(order.folder / "rows" / name, about, rank=rank + np.arange(len(records)), **identities(records), **columns)
         rank += len(records)
+
+
+def units(columns: dict[str, Any]) -> dict[str, Any]:
+    """Take the columns of units out of those of rows."""
+    own = {name.removeprefix("unit-"): columns.pop(name) for name in [*columns] if name.startswith("unit-") or name in OF_UNITS}
+    return own | {"per": np.repeat(columns["per"], columns["units"])}
+
+
+def items_of(order: Order) -> Path:
+    """The folder of the compared items: rows, or units of them."""
+    return order.folder / ("rows" if order.job.options.level is None else "units")
 
 
 def identities(records: Records) -> dict[str, pa.Array]:
@@ -141,7 +159,7 @@ def collide(order: Order) -> None:
     """rows/, items/ -> candidates/, buckets/ and overfull/: candidate pairs, sizes of buckets, and members of overfull buckets with their parts at
     each level."""
     (rank,) = read(order.folder / "items", "rank")
-    per, of = read(order.folder / "rows", "per", "rank")
+    per, of = read(items_of(order), "per", "rank")
     at = np.searchsorted(of, rank)
     per, name = per[at], f"{order.number:05}.parquet"
     if order.job.plan is None:
@@ -151,7 +169,7 @@ def collide(order: Order) -> None:
         write(order.folder / "candidates" / name, later=later[some], earlier=earlier[some])
         write(order.folder / "buckets" / name, size=np.zeros(0, np.int64))
         return
-    (keys,) = read(order.folder / "rows", "keys")
+    (keys,) = read(items_of(order), "keys")
     found = [candidates_in(order, keys[at].T, band, per if per.any() else None) for band in range(order.job.plan.bands)]
     later, earlier = np.unique(np.concatenate([np.stack([some.later, some.earlier]) for some in found], axis=1), axis=1)
     write(order.folder / "candidates" / name, later=later, earlier=earlier)
@@ -186,7 +204,7 @@ def compared(order: Order, later: np.ndarray, earlier: np.ndarray) -> Compared:
     (rank,) = read(order.folder / "items", "rank")
     found = Compared(np.full(len(later), -1, np.int64), np.zeros(len(later), np.int64))
     passed = np.arange(len(later))
-    if "odd" in pq.read_schema(files(order.folder / "rows")[0]).names:
+    if "odd" in pq.read_schema(files(items_of(order))[0]).names:
         light = (each for items in (later, earlier) for each in attached(order, rank[items], "size", "odd"))
         passed = np.flatnonzero(near(*light, rule(order.job)))
     (words_a,), (words_b,) = (attached(order, rank[items[passed]], "sets") for items in (later, earlier))
@@ -196,7 +214,7 @@ def compared(order: Order, later: np.ndarray, earlier: np.ndarray) -> Compared:
 
 def attached(order: Order, ranks: np.ndarray, *names: str) -> list[Any]:
     """Columns of the rows with these ranks, in the order of ``ranks``; each row is read once."""
-    *found, of = read(order.folder / "rows", *names, "rank", where=lambda table: np.isin(array(table["rank"]), ranks))
+    *found, of = read(items_of(order), *names, "rank", where=lambda table: np.isin(array(table["rank"]), ranks))
     at = np.searchsorted(of, ranks)
     return [array(pa.chunked_array([column(each).take(pa.array(at))])) for each in found]
 
@@ -240,9 +258,9 @@ def overfull_buckets(order: Order) -> Buckets:
 
 def keep(order: Order) -> None:
     """A source, kept/ -> its kept records, unchanged, in the output; and written/: their number."""
-    source, target = order.more
+    source, target, edits = order.more
     rows = read(order.folder / "kept" / f"{order.number:05}.parquet", "keep", "start", "length")
-    written = source.format.write(source.path, target, *rows, None, in_turn)
+    written = source.format.write(source.path, target, *rows, None, in_turn, *([] if edits is None else [edits]))
     write(order.folder / "written" / f"{order.number:05}.parquet", rows=[written])
 
 

@@ -32,6 +32,7 @@ from likewise.items import binary
 from likewise.records import Records, Rejected
 from likewise.runs.items import Items, Run
 from likewise.runs.verify import valued
+from likewise.schema import UNIT_COLUMNS
 from likewise.stages.buckets import spread
 from likewise.stages.budget import Cut
 from likewise.stages.counting import NAMED, Common, limit_of
@@ -96,7 +97,7 @@ class Partitioned:
         """The processes read all shingles; they are counted here, as a dict counts."""
         counting = replace(self, run=replace(self.run, job=self.run.job.counting), folder=self.folder / "count")
         counting.read_rows(sources)
-        (values, offsets), copy = read(counting.folder / "rows", "sets", "copy")
+        (values, offsets), copy = read(counting.folder / ("rows" if self.run.job.options.level is None else "units"), "sets", "copy")
         seen, found, first = set(), Counter(), {}
         for row, (text, begin, end) in enumerate(zip(map(bytes, copy), offsets[:-1], offsets[1:], strict=True)):
             if begin < end and text not in seen:
@@ -132,7 +133,7 @@ class Partitioned:
         return first
 
     def collide(self, items: Items) -> None:
-        (rank,) = read(self.folder / "rows", "rank")
+        (rank,) = read(self.folder / ("rows" if self.run.job.options.level is None else "units"), "rank")
         self.table("items", rank=rank[items.member])
         self.all("collide", [items.scope] * self.parts)
 
@@ -152,11 +153,11 @@ class Partitioned:
         removals = Removals(representative, valued(Compared(*best), job), matches, values, 0)
         return Found(removals, cut.recall(job.recall, len(order)), spread(sizes), cut, list(map(tuple, hottest.tolist())), {})
 
-    def write(self, source: Source, target: Path, keep: Any, start: Any, length: Any, added: None, each: Any) -> int:
+    def write(self, source: Source, target: Path, keep: Any, start: Any, length: Any, added: None, each: Any, edits: Any = None) -> int:
         assert added is None
         number = next(self.written)
         write(self.folder / "kept" / f"{number:05}.parquet", keep=keep, start=start, length=length)
-        self.order("keep", number, (source, target))
+        self.order("keep", number, (source, target, edits))
         return int(read(self.folder / "written" / f"{number:05}.parquet", "rows")[0][0])
 
 
@@ -180,5 +181,11 @@ def sketched(path: Path) -> Sketched:
         other=about["other"],
         found=about["found"],
     )
+    of_units = path.parent.parent / "units" / path.name
+    if of_units.exists():
+        columns |= dict(zip((f"unit-{name}" for name in UNIT_COLUMNS), read(of_units, *UNIT_COLUMNS), strict=True)) | {
+            "units": read(path, "units")[0]
+        }
+        columns |= {"ignored": read(of_units, "ignored")[0]} if "ignored" in pq.read_schema(of_units).names else {}
     columns |= {"sets": np.zeros(0, np.uint64), "band_keys": np.zeros((0, n), np.uint64)}
     return Sketched(about["source"], *about["place"], records, columns, bytes.fromhex(about["digest"]), 0)

@@ -94,6 +94,18 @@ def formats(folder: Path) -> None:
     lw.similarity(TEXTS[0], TEXTS[1])
 
 
+def levels(folder: Path) -> None:
+    """Lines and paragraphs, cut out of every format."""
+    repeated = [f'{text}\r\nthe "same" line\n\nand {i} of its own: é\n' for i, text in enumerate(TEXTS)]
+    table = pa.table({"id": list(range(len(TEXTS))), "text": repeated})
+    jsonl(folder, "text", repeated)
+    pq.write_table(table, folder / "a.parquet")
+    (folder / "a.csv").write_text("id,text\n" + "".join(f'{i},"{text.replace(chr(34), chr(34) * 2)}"\n' for i, text in enumerate(repeated)))
+    for name in ("text.jsonl", "a.parquet", "a.csv"):
+        lw.dedup(folder / name, out=folder / f"{name}.out", level="line")
+    lw.dedup(table, level="paragraph", by="words:1", threshold=0.5)
+
+
 def units(folder: Path) -> None:
     """Documents by each unit."""
     for unit in UNITS:
@@ -243,7 +255,8 @@ def families(folder: Path) -> None:
 
 
 JOBS: dict[str, Callable[[Path], Any]] = {
-    job.__name__: job for job in (documents, vectors, sets, formats, units, ways, sparse, features, codes, weighted, strings, images, families)
+    job.__name__: job
+    for job in (documents, vectors, sets, formats, units, levels, ways, sparse, features, codes, weighted, strings, images, families)
 }
 #: The optional library that a job needs.
 LIBRARIES = {"strings": "rapidfuzz", "images": "PIL"}

@@ -30,6 +30,8 @@ NOT_EXACT = {
     "estimate": "by estimates from signatures; similarities are not exact",
     "none": "not at all; removed items share a bucket with a kept item",
 }
+#: Parts of documents shown at the end, those repeated most.
+MOST_PARTS = 5
 
 
 @verb(
@@ -86,26 +88,31 @@ def command(
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
     else:
-        screen.rows(
-            summary(
-                result.report, target, progress, example(target / "removed.parquet", near=result.report["counts"]["removed_near"] > 0), options.resume
-            )
-        )
+        from likewise.report import wording
+
+        near = wording.outcome(result.report)["removed_near"] > 0
+        screen.rows(summary(result.report, target, progress, example(target / "removed.parquet", near=near), options.resume))
     progress.steps()
-    return int(exit_code and result.report["counts"]["removed"] > 0)
+    return int(exit_code and len(result.removed) > 0)
 
 
 def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
     """The summary at the end of a run."""
-    from likewise.drawing.numbers import by_reason
-    from likewise.report import removals
-    from likewise.report.wording import ignored
+    from likewise.drawing.numbers import by_reason, share
+    from likewise.report import removals, wording
     from likewise.runs.outcome import against, in_a_line
 
     counts, clusters = report["counts"], report["clusters"]
     yield "read", f"{counted(counts['read'], 'item')} from {counted(len(report['sources']), 'source')}, {took(progress, resumed)}"
-    yield "kept", f"{counts['kept']:,}{not_compared(report)}"
-    yield "removed", f"{counts['removed']:,}  ({', '.join(by_reason(counts))})"
+    if units := report.get("units"):
+        removed = f"{counts['removed']:,} removed ({wording.too_short(report)})" if counts["removed"] else "none removed"
+        yield "documents", f"{counts['kept']:,} kept, {wording.shortened(report)}; {removed}"
+        yield f"{units['level']}s", f"{units['read']:,} read, {units['kept']:,} kept{not_compared(report)}"
+        less = share(units["characters"]["read"] - units["characters"]["kept"], units["characters"]["read"])
+        yield "removed", f"{units['removed']:,}  ({', '.join(by_reason(units))}), {less} of the text"
+    else:
+        yield "kept", f"{counts['kept']:,}{not_compared(report)}"
+        yield "removed", f"{counts['removed']:,}  ({', '.join(by_reason(counts))})"
     if beside := against(report):
         yield "against", beside
     if spread := in_a_line(report):
@@ -114,10 +121,13 @@ def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example
         rest = f"; the unreadable rest of each of {counts['cut_short']} files counts as one item" if counts["cut_short"] > 1 else ""
         rest = "; the unreadable rest of a file counts as one item" if counts["cut_short"] == 1 else rest
         yield "rejected", f"{counts['rejected']:,}  (see {out / 'rejected.jsonl'}{rest})"
-    if clusters["number"]:
+    for part in report.get("largest_parts", ())[:MOST_PARTS]:
+        where = f"{counted(part['times'], 'time')} in {counted(part['documents'], 'document')}"
+        yield "repeated", f"{where}: {in_line(part['text'] or '(not read)')}"
+    if clusters["number"] and not units:
         largest = clusters["largest"][0]
         yield "clusters", f"{clusters['number']:,}, the largest with {counted(largest['items'], 'item')} (representative {removals.called(largest)})"
-    if said := ignored(report):
+    if said := wording.ignored(report):
         yield "ignored", said
     yield from recall_lines(report)
     yield "output", str(out)
@@ -155,7 +165,7 @@ def not_compared(report: dict[str, Any]) -> str:
     """The numbers of items that were kept without a comparison."""
     from likewise.report import wording
 
-    reasons = wording.not_compared(report["counts"], report["method"]["by"])
+    reasons = wording.not_compared({"without_text": 0} | wording.outcome(report), report["method"]["by"])
     return f"  ({', '.join(reasons)})" if reasons else ""
 
 
@@ -183,7 +193,7 @@ def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "skipped", f"{counted(budget['cut'], 'comparison')} in overfull buckets; {sample} ({missed})"
         if report.get("spread") and parse(by).kind.sets and not report["method"].get("ignore_common"):
             flag = on_command_line(option("ignore_common", "1%"))
-            yield "try", f"{flag}, if many {wording.nouns(by)[1]} have {wording.parts(by)} in common that say little about them"
+            yield "try", f"{flag}, if many {wording.compared(report)[1]} have {wording.parts(by)} in common that say little about them"
     if report["verified"] in NOT_EXACT:
         yield "verified", NOT_EXACT[report["verified"]]
 

@@ -107,6 +107,21 @@ FLAGS: dict[str, Flag] = {
     "id": Flag(INPUT, "--id", "Column or JSON path of the id.", "F", "id, else the position", brief=""),
     "per": Flag(INPUT, "--per", "Compare only items with the same value of this field, such as a language or a shop.", "F"),
     "min_tokens": Flag(INPUT, "--min-tokens", "Keep items of fewer than N tokens without comparing them; count them.", "N", settings={"type": int}),
+    "level": Flag(
+        SIMILARITY,
+        "--level",
+        "What is compared and removed: whole documents; or their paragraphs or lines, which are cut out of the documents. For these the default "
+        "--threshold is 1: the same shingles.",
+        shown="document",
+    ),
+    "min_left": Flag(
+        OUTPUT,
+        "--min-left",
+        "With --level line or paragraph: remove documents that lose parts and keep fewer than N tokens.",
+        "N",
+        "1",
+        settings={"type": int},
+    ),
     "on_error": Flag(
         INPUT, "--on-error", "If a record cannot be decoded, stop the run (fail), or reject and count the record (skip; the default for images)."
     ),

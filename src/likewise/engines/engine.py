@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from likewise.io.collection import Collection
     from likewise.io.inputs import Source
-    from likewise.records import Each
+    from likewise.records import Each, Edits
     from likewise.runs.items import Items
     from likewise.stages.budget import Cut
     from likewise.stages.counting import Common
@@ -89,8 +89,9 @@ class Engine(Protocol):
         length: np.ndarray,
         added: pa.Table | None,
         each: Each,
+        edits: Edits | None = None,
     ) -> int:
-        """Write rows of a source, byte for byte, and return their number.
+        """Write rows of a source, byte for byte but for ``edits``, and return their number.
 
         `io.formats.Format.write` explains the arguments. May be called for several sources at once.
         """

@@ -19,13 +19,14 @@ from likewise.engines.engine import Found
 from likewise.io.collection import Collection, read
 from likewise.io.inputs import Source
 from likewise.io.part import Part
+from likewise.io.units import Units
 from likewise.io.work import Work
 from likewise.items.documents import TEXT_COPIES, memory_of
 from likewise.job import Job
 from likewise.joins.greedy import removals
 from likewise.joins.pairs import Among, Counts
 from likewise.methods import Measure, Text
-from likewise.records import TEXT, Each
+from likewise.records import TEXT, Each, Edits
 from likewise.runs.items import Items, Run, sets
 from likewise.runs.pair_search import bucket, join_of
 from likewise.stages.buckets import Buckets, spread
@@ -51,7 +52,8 @@ class Local:
         run, part = self.run, Part(self.run.work, "count")
         if not run.work.done("common"):
             self.read(sources, run.job.counting, part)
-            sets, items = stored_sets(Collection(sources, part))
+            documents = Collection(sources, part)
+            sets, items = stored_sets(documents if run.job.options.level is None else Units(documents))
             run.begin("counting shingles", 2 * int(sets.offsets[-1]), "shingles")
             found = common(sets, limit_of(share, items), run.memory, workers=replace(run.workers, advance=self.counted))
             columns = {f"common{name}": values for name, values in zip(COMMON, found, strict=True)}
@@ -112,8 +114,19 @@ class Local:
             with_values(found, stored), cut.recall(job.plan.recall, len(found.matches)), spread(buckets.sizes), cut, hottest(buckets, full), {}
         )
 
-    def write(self, source: Source, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, added: pa.Table | None, each: Each) -> int:
-        return source.format.write(source.path, target, keep, start, length, added, each)
+    def write(
+        self,
+        source: Source,
+        target: Path,
+        keep: np.ndarray,
+        start: np.ndarray,
+        length: np.ndarray,
+        added: pa.Table | None,
+        each: Each,
+        edits: Edits | None = None,
+    ) -> int:
+        more = {} if edits is None else {"edits": edits}  # not all formats take them
+        return source.format.write(source.path, target, keep, start, length, added, each, **more)
 
 
 def stored_sets(collection: Collection) -> tuple[Stored, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -164,14 +164,18 @@ def _select(column: pa.Array, keep: np.ndarray) -> pa.Array:
         return pa.concat_arrays([column.slice(first, end - first) for first, end in edges.tolist()] or [column.slice(0, 0)])
 
 
+Edit = Callable[[pa.RecordBatch, int], pa.RecordBatch]
+
+
 class Keeper:
     """Filters each batch of a file by its part of ``keep`` and appends columns. Batches must come in file order.
 
     Batches after the last kept row need not be read (``done``): they may be damaged, or beyond --limit.
     """
 
-    def __init__(self, place: str | Path, schema: pa.Schema, keep: np.ndarray, add: pa.Table | None) -> None:
-        self.place, self.add = place, add
+    def __init__(self, place: str | Path, schema: pa.Schema, keep: np.ndarray, add: pa.Table | None, edit: Edit | None = None) -> None:
+        """edit: a function of a batch and the number of its first row, which returns the batch with other values."""
+        self.place, self.add, self.edit = place, add, edit
         self.keep = keep[: int(np.flatnonzero(keep)[-1]) + 1 if keep.any() else 0]
         self.read = self.kept = 0
         if add is not None:
@@ -188,6 +192,8 @@ class Keeper:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         before, self.read = self.read, self.read + batch.num_rows
         share = self.keep[before : self.read]
+        if self.edit is not None:
+            batch = self.edit(batch, before)
         chosen = select(batch, np.concatenate((share, np.zeros(batch.num_rows - len(share), bool))))
         if self.add is not None:
             extra = self.add.slice(self.kept, chosen.num_rows)

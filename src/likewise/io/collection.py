@@ -17,6 +17,7 @@ import xxhash
 
 from likewise.errors import DataError, no_room
 from likewise.io import bands, consistency, ids, presence, unreadable
+from likewise.io.beginning_rows import OF_ITEMS, head
 from likewise.io.chunks import chunk_at, chunks, failed, parsed
 from likewise.io.dimensions import first_dimension, has_other_dimension, with_dimension
 from likewise.io.formats.text import Files
@@ -31,7 +32,7 @@ from likewise.items.wrapped import bits, wrapped
 from likewise.kinds import of_payload
 from likewise.messages import option
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Want
-from likewise.schema import ROW_COLUMNS
+from likewise.schema import ROW_COLUMNS, UNIT_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
 STDIN = "stdin"  # name of standard input as a source
@@ -162,6 +163,7 @@ def append(work: Work | Part, source: Source, first: int, chunk: Sketched, **mor
         found=records.found,
         fields=list(records.fields),
         **more,
+        **({"units": len(chunk.columns["unit-size"])} if "units" in chunk.columns else {}),
         **({"other": records.other} if records.other else {}),
         **({"matrix": records.matrix} if records.matrix else {}),
         **({"nulls": int(records.nulls.sum())} if records.nulls is not None else {}),
@@ -186,31 +188,6 @@ def fingerprint(records: Records) -> bytes:
     digest.update(np.diff(offsets).tobytes())
     digest.update(memoryview(records.text.buffers()[2] or b"")[offsets[0] : offsets[-1]])
     return digest.digest()
-
-
-def head(records: Records, columns: dict[str, np.ndarray], n: int) -> tuple[Records, dict[str, np.ndarray]]:
-    """Return the first n rows (--limit) and their columns."""
-    sets = int(columns["size"][:n].sum(dtype=np.int64))
-    cut = {name: values[:, :n] if name == "band_keys" else values[:sets] if name == "sets" else values[:n] for name, values in columns.items()}
-    return first_rows(records, n), cut
-
-
-def first_rows(records: Records, n: int) -> Records:
-    """Return the first n rows."""
-    return Records(
-        records.kind[:n],
-        records.start[:n],
-        records.length[:n],
-        records.text[:n],
-        id=None if records.id is None else records.id[:n],
-        width=None if records.width is None else records.width[:n],
-        rejected=[entry for entry in records.rejected if entry.row < n],
-        nulls=None if records.nulls is None else records.nulls[:n],
-        matrix=records.matrix,
-        other=records.other,
-        fields=records.fields,
-        found=records.found,
-    )
 
 
 def place(source: Source, first: int, row: int) -> tuple[str, int]:
@@ -238,7 +215,7 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
         "id-data": data,
         "rejected": "".join(json.dumps(entry) + "\n" for entry in rejected).encode(),
         "digest": digest,
-        **{name: columns[name] for name in columns.keys() & {"odd", "ignored"}},
+        **{name: columns[name] for name in columns.keys() & {*OF_ITEMS, "units", *(f"unit-{name}" for name in UNIT_COLUMNS)}},
         **bands.columns(columns["band_keys"]),
     }
 
@@ -260,6 +237,9 @@ class Collection:
         for entry in work.done("chunk"):
             rows[entry["source"]] += entry["rows"]
         self.first_row = np.concatenate(([0], np.cumsum(rows)))
+
+    #: True if the rows are parts of documents, which have a beginning and an end in them.
+    of_parts = False
 
     def __len__(self) -> int:
         return int(self.first_row[-1])
@@ -285,6 +265,10 @@ class Collection:
         """Return (source names, positions) of rows."""
         file, position = self.file_of(rows)
         return pa.array(self.files, pa.string()).take(wrapped(file)), position
+
+    def where(self, rows: np.ndarray) -> list[Any]:
+        """Return the columns of `schema.place` for rows."""
+        return [*self.places(rows)]
 
     def file_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (number in ``files``, position in that file) of rows. For users each text file is a source with one item."""

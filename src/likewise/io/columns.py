@@ -54,7 +54,7 @@ def parse(chunk: Chunk, want: Want, where: str, place: Callable[[int], str] | No
     n = len(table)
     with reading(where, "a table"):
         raw, names = of_payload(want.kind).raw, fields.names(want, chunk.state)
-        columns = [_find(table, name, where, reach=raw) for name in names]
+        columns = [_find(table, name, where, reach=raw and not want.located) for name in names]
         others = {name: _find(table, name, where) for name in (want.id, want.per, want.score) if name is not None}
         identity = _json(others[want.id], n) if want.id is not None else None
         rejected: list[Rejected] = []

@@ -11,7 +11,7 @@ from likewise.io import bands
 from likewise.io.part import Part
 from likewise.io.work import Work
 from likewise.kernels.sets import ODD_SKETCH
-from likewise.schema import IGNORED, ROW_COLUMNS
+from likewise.schema import IGNORED, ROW_COLUMNS, UNIT_COLUMNS, UNITS
 
 #: Keys that the journal must have for a step, and their types.
 SAID: dict[str, dict[str, Any]] = {
@@ -22,7 +22,7 @@ SAID: dict[str, dict[str, Any]] = {
     "publish": {"manifest": str, "beside": str},
 }
 #: Optional keys.
-MAY: dict[str, dict[str, Any]] = {"chunk": {"other": str, "nulls": int, "matrix": int}}
+MAY: dict[str, dict[str, Any]] = {"chunk": {"other": str, "nulls": int, "matrix": int, "units": int}}
 
 
 def check(work: Work | Part, sources: int) -> None:
@@ -58,13 +58,19 @@ def fit(work: Work | Part) -> bool:
     """Return whether every column has an entry for each row, and columns of several values per row have as many as the sizes say."""
     chunks = work.done("chunk")
     rows = sum(chunk["rows"] for chunk in chunks)
+    in_units = any("units" in chunk for chunk in chunks)
+    items = sum(chunk.get("units", 0) for chunk in chunks) if in_units else rows
     gone = {name for entry in work.done("discard") for name in entry["discarded"]}
     each = {name: rows * dtype.itemsize for name, dtype in ROW_COLUMNS.items()} | {"id-size": 4 * rows, "digest": 16 * len(chunks)}
-    each |= {name: size - size % (8 * rows) if rows else 0 for name, size in work.lengths.items() if name.startswith(bands.PREFIX)}
-    each |= {name: dtype.itemsize * rows for name, dtype in (("odd", ODD_SKETCH), ("ignored", IGNORED)) if name in work.lengths}
+    if in_units:
+        each |= {f"unit-{name}": items * dtype.itemsize for name, dtype in UNIT_COLUMNS.items()} | {"units": UNITS.itemsize * rows}
+    each |= {name: size - size % (8 * items) if items else 0 for name, size in work.lengths.items() if name.startswith(bands.PREFIX)}
+    each |= {name: dtype.itemsize * items for name, dtype in (("odd", ODD_SKETCH), ("ignored", IGNORED)) if name in work.lengths}
     if any(work.lengths.get(name, 0) != size for name, size in each.items() if name not in gone):
         return False
     sizes = work.column("id-size", "i4")
     ids = int(np.maximum(sizes, 0).sum(dtype=np.int64))
-    sets = 8 * int(work.column("size", ROW_COLUMNS["size"]).sum(dtype=np.int64))
+    if in_units and int(work.column("units", UNITS).sum(dtype=np.int64)) != items:
+        return False
+    sets = 8 * int(work.column("unit-size" if in_units else "size", ROW_COLUMNS["size"]).sum(dtype=np.int64))
     return work.lengths.get("id-data", 0) == ids and ("sets" in gone or work.lengths.get("sets", 0) == sets)

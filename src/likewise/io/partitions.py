@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from likewise.errors import UsageError
 from likewise.io import fields
 from likewise.io.columns import joined
 from likewise.io.formats import Format, pickled, unpickled
@@ -24,7 +25,8 @@ from likewise.io.ranges import Range
 from likewise.items import binary
 from likewise.items.wrapped import wrapped
 from likewise.kinds import of_payload
-from likewise.records import TEXT, Chunk, Each, Records, Rejected, Want, in_turn
+from likewise.messages import option
+from likewise.records import TEXT, Chunk, Records, Rejected, Want
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
@@ -80,11 +82,16 @@ class Partitioned:
         """Yield the chunks of the format."""
         return self.format.chunks(path, want, start, *part)
 
-    def write(
-        self, source: Any, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
-    ) -> int:
+    def check_cut(self, path: Any, want: Want) -> None:
+        """Raise UsageError for a source whose texts cannot be cut, such as the values of a partition column."""
+        if want.text in self.columns:
+            raise UsageError(f"{option('level')}: the folder names hold the values of {want.text!r}, so nothing can be cut out; name another field")
+        if (check := getattr(self.format, "check_cut", None)) is not None:
+            check(path, want)
+
+    def write(self, *arguments: Any, **more: Any) -> int:
         """Write records without partition columns: the folder names hold them."""
-        return self.format.write(source, target, keep, start, length, add, each)
+        return self.format.write(*arguments, **more)
 
     def parse(self, chunk: Chunk, want: Want, where: str) -> Records:
         """Return the rows of a chunk, completed by the partition columns."""

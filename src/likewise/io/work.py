@@ -325,7 +325,7 @@ SET_BY = {"threshold_exact": f"{option('threshold')} or {option('within')}", "ta
 #: Values that an option of the same name sets.
 OPTIONS = re.compile(
     r"method\.(?:plan\.)?(by|normalize|field|records|id|per|min_tokens|copies|keep|output|pairs|removed_records|on_error|max_record|limit|seed"
-    r"|ignore|ignore_common|also_inside|verify|exact|bands|rows|slots|sketch|tune|threshold_exact|target)(?:\[\d+\])?"
+    r"|level|min_left|ignore|ignore_common|also_inside|verify|exact|bands|rows|slots|sketch|tune|threshold_exact|target)(?:\[\d+\])?"
 )
 
 

@@ -140,15 +140,16 @@ def character_size(data, at, end):
 
 
 @kernel
-def gather(data, offset, begin, end, row, between, out):
+def gather(data, offset, begin, end, row, opens, between, out):
     """Copy ranges of a stream to ``out``, as far as ``data`` has them. Returns (bytes written, first row that is not complete).
 
     data: uint8[n], the part of the stream from ``offset`` on. Row i is begin[i]:end[i] of the stream, int64[rows] each.
-    Rows before ``row`` are done; one that began before ``offset`` is continued. ``between`` is written before each row except row 0.
+    Rows before ``row`` are done; one that began before ``offset`` is continued. ``between`` is written before each row of ``opens`` (bool[rows])
+    except row 0.
     """
     to = 0
     while row < begin.size and begin[row] < offset + data.size:
-        if row > 0 and begin[row] >= offset:
+        if row > 0 and opens[row] and begin[row] >= offset:
             to = copy(between, 0, between.size, out, to)
         to = copy(data, max(begin[row] - offset, 0), min(end[row] - offset, data.size), out, to)
         if end[row] > offset + data.size:

@@ -65,26 +65,28 @@ def section(title: str, *content: object) -> Html:
 
 def items(report: Report, number: int) -> str:
     """Return a number of items with their noun, such as documents or vectors."""
-    return counted(number, *wording.nouns(str(report["method"]["by"])))
+    return counted(number, *wording.compared(report))
 
 
 def noun(report: Report, *, plural: bool = False) -> str:
     """Return the noun of one item, or of several."""
-    return wording.nouns(str(report["method"]["by"]))[plural]
+    return wording.compared(report)[plural]
 
 
 def headline(report: Report) -> str:
     """Return the counts of the run in one line."""
     n = report["counts"]
+    names = wording.nouns(str(report["method"]["by"]))
     if not n["read"]:
-        return f"Nothing to deduplicate: no {noun(report)} was read"
+        return f"Nothing to deduplicate: no {names[0]} was read"
     rejected = f", {n['rejected']:,} rejected" if n["rejected"] else ""
-    return f"{items(report, n['read'])} read: {n['kept']:,} kept, {n['removed']:,} removed{rejected}"
+    shorter = f" ({said})" if (said := wording.shortened(report)) else ""
+    return f"{counted(n['read'], *names)} read: {n['kept']:,} kept{shorter}, {n['removed']:,} removed{rejected}"
 
 
 def subtitle(report: Report) -> Html | None:
     """Return the share of removed items by reason; None for an empty run."""
-    n, number = report["counts"], report["clusters"]["number"]
+    n, number = wording.outcome(report), report["clusters"]["number"]
     *first, last = by_reason(n)
     removed = f"{share(n['removed'], n['read'])} of the {noun(report, plural=True)} were removed"
     return tag("p", f"{removed}: {', '.join(first)} and {last}, in {counted(number, 'cluster')}.", class_="faint") if n["read"] else None
@@ -114,15 +116,41 @@ def warnings(report: Report) -> Html | None:
 
 def counts(report: Report) -> Html:
     """Return the section on the outcome of all items."""
-    n = report["counts"]
-    parts = [("kept", "kept"), ("removed_exact", "exact"), ("removed_equal", "equal"), ("removed_near", "near"), ("rejected", "rejected")]
+    n = wording.outcome(report)
+    parts = [("kept", "kept"), ("removed_exact", "exact"), ("removed_equal", "equal"), ("removed_near", "near")]
     parts = [(name, class_) for name, class_ in parts if name != "removed_equal" or n.get(name)]
+    parts += [(name, "rejected") for name in ("dropped", "rejected") if name in n]
     bar = charts.stacked_bar([(wording.COUNTS[name], n[name], class_) for name, class_ in parts], "Outcome")
     copies = ". Empty ones count as copies of each other" if report["method"].get("copies") == "empty" and n["empty"] else ""
-    apart = wording.not_compared(n, str(report["method"]["by"]))
+    apart = wording.not_compared({"without_text": 0} | n, str(report["method"]["by"]))
     described = tag("p", f"Kept without comparison: {', '.join(apart)}{copies}.") if apart else None
-    total = f"Every {noun(report)} is accounted for: {n['kept']:,} kept + {n['removed']:,} removed + {n['rejected']:,} rejected = {n['read']:,} read."
-    return section("Outcome", bar, tag("p", total), described)
+    return section("Outcome", bar, tag("p", accounted(report)), described, most_repeated(report))
+
+
+def accounted(report: Report) -> str:
+    """Return the sums of documents, and of their parts if these were compared."""
+    n, units = report["counts"], report.get("units")
+    sums = f"{n['kept']:,} kept + {n['removed']:,} removed + {n['rejected']:,} rejected = {n['read']:,} read"
+    one = wording.nouns(str(report["method"]["by"]))[0]
+    if not units:
+        return f"Every {one} is accounted for: {sums}."
+    parts = f"{units['kept']:,} kept + {units['removed']:,} removed + {units['dropped']:,} in removed documents = {units['read']:,} read"
+    gone = f" Removed documents are those {wording.too_short(report)}." if n["removed"] else ""
+    chars = units["characters"]
+    return (
+        f"Every {one} is accounted for: {sums}. So is every {noun(report)}: {parts}. "
+        f"{share(chars['read'] - chars['kept'], chars['read'])} of all characters were removed.{gone}"
+    )
+
+
+def most_repeated(report: Report) -> Html | None:
+    """Return the table of the parts of documents that were repeated most, or None."""
+    found = report.get("largest_parts")
+    if not found:
+        return None
+    rows = [[tag("bdi", c["text"] or "(not read)"), c["times"], c["documents"], tag("bdi", c["source"]), c["position"]] for c in found]
+    title, columns = f"The {noun(report, plural=True)} repeated most", ["text", "times", "documents", "source", "position"]
+    return join([tag("h3", title), table(f"{title}, with the place of the one that was kept", columns, rows)])
 
 
 def against(report: Report) -> Html | None:
@@ -199,7 +227,7 @@ def similar(report: Report) -> Html:
 def defined(report: Report) -> str:
     """Return a sentence that defines the compared items and their similarity or distance."""
     by, facts = str(report["method"]["by"]), measure(report)
-    one, several = wording.nouns(by)
+    one, several = wording.compared(report)
     if facts is not None:
         item = kind_of(facts.name).described(curve.layout(report).get("dimension"))
         value = wording.GROUPED if report["method"].get("groups") else facts.value
@@ -301,7 +329,7 @@ def clusters(report: Report) -> Html:
     found = report["clusters"]
     if not found["number"]:
         return section("Clusters", tag("p", f"There are no clusters: no {noun(report)} was removed."))
-    one, several = wording.nouns(str(report["method"]["by"]))
+    one, several = wording.compared(report)
     said = f"{counted(found['number'], 'cluster')}, each with one kept {one}, its representative, and the {several} removed as its duplicates. "
     if found["components"] < found["number"]:
         joined = f"joining the clusters that one {one} matches gives {counted(found['components'], 'component')}"
@@ -333,7 +361,7 @@ def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
         return None
     sizes, budget = report["buckets"], report["budget"]
     found = "similar" if report["verified"] == "exact" else "accepted as similar"
-    one, several = wording.nouns(str(report["method"]["by"]))
+    one, several = wording.compared(report)
     distinct = counted(report["items"], f"distinct {one}", f"distinct {several}")
     how = (
         f"collided in {counted(sizes['number'], 'bucket')}, the largest of {items(report, sizes['largest'])}"
@@ -397,7 +425,8 @@ def machine(report: Report, run: dict[str, Any] | None) -> Html | None:
     seconds = run.get("seconds", {})
     total = sum(seconds.values())
     rows: list[list[object]] = [[stage, round(spent, 2), share(spent, total)] for stage, spent in seconds.items()]
-    rate = f"{report['counts']['read'] / total:,.0f} {noun(report, plural=True)} per second overall. " if total and report["counts"]["read"] else ""
+    read = wording.outcome(report)["read"]
+    rate = f"{read / total:,.0f} {noun(report, plural=True)} per second overall. " if total and read else ""
     times = table("Seconds by stage", ["stage", "seconds", "share"], rows, ["total", round(total, 2), share(total, total)])
     facts = {name: value for name, value in run.items() if name not in ("seconds", "inputs", "compared")}  # other sections have them
     note = tag("p", f"{rate}Only this section differs between runs with the same input and options.")

@@ -20,7 +20,7 @@ from likewise.planning.threshold import written
 from likewise.report.own_files import as_written, document, sealed, whole
 
 #: Options of an output that do not hold for a comparison with it: how candidates were found, what was read and compared; and the field (`fields`).
-OF_THE_RUN = ("exact", "bands", "rows", "recall", "sketch", "per", "min_tokens", "limit", "on_error", "max_record", "also_inside", "field")
+OF_THE_RUN = ("exact", "bands", "rows", "recall", "sketch", "per", "min_tokens", "limit", "on_error", "max_record", "also_inside", "level", "field")
 #: Options of an output that another run over its records may change: how records are read, and what they are called.
 CHANGEABLE = ("records", "id")
 #: Defaults that a manifest has, too. They are no options of another run: it warns of given options that have no effect.
@@ -53,8 +53,9 @@ def as_made(out: Path) -> Made:
     """How an output folder was made. Raises FormatError if its files were changed."""
     manifest, run = sealed(out / "manifest.json"), sealed(out / "run.json")
     method = manifest["method"]
-    names = ("by", "field", "records", "html", "id", "per", "min_tokens", "ignore_common", "seed", "exact", "limit", "on_error", "max_record")
-    choices = {name: method[name] for name in (*names, "also_inside") if method.get(name) not in (None, DEFAULTS.get(name))}
+    names = [*("by", "field", "records", "html", "id", "per", "min_tokens", "ignore_common", "level", "seed")]
+    names += ["exact", "limit", "on_error", "max_record", "also_inside"]
+    choices = {name: method[name] for name in names if method.get(name) not in (None, DEFAULTS.get(name))}
     if isinstance(methods.parse(method["by"]), Text):
         choices["normalize"] = method["normalize"] or "none"
     report, plan = document(whole(out, manifest, "report.json")), method.get("plan") or method

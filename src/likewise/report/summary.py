@@ -10,51 +10,56 @@ import numpy as np
 from likewise.io.collection import Collection
 from likewise.io.idcolumn import QUOTED
 from likewise.io.inputs import printable
+from likewise.io.units import Units
 from likewise.job import Job
 from likewise.messages import option, verb
 from likewise.methods import Text
 from likewise.planning.spread import spread
 from likewise.records import NO_TEXT, REJECTED, TEXT
-from likewise.report import ignored, removals, wording
-from likewise.runs.items import Run, bare
+from likewise.report import ignored, parts, removals, wording
+from likewise.runs.fate import Fate
+from likewise.runs.items import Items, Run, bare
 from likewise.runs.results import Decision
 
 LARGEST = 10
 #: The counts of report.json, in order.
 COUNTED = (
-    *("read", "kept", "removed", "rejected", "removed_exact", "removed_equal", "removed_near", "empty", "without_text", "too_short_to_judge"),
-    *("nulls_left_out", "cut_short"),
+    *("read", "kept", "removed", "rejected", "removed_exact", "removed_equal", "removed_near", "removed_short", "shortened"),
+    *("empty", "without_text", "too_short_to_judge", "nulls_left_out", "cut_short"),
 )
 #: Advice if no recall is guaranteed.
 MEASURE = f"{verb('audit')} measures it on a sample, and {option('exact')} compares all pairs"
 NAMED = 5  # maximum number of places named in a warning
 
 
-def summary(collection: Collection, decision: Decision, empty: np.ndarray, short: np.ndarray, run: Run) -> dict[str, Any]:
+def summary(fate: Fate, items: Items, run: Run) -> dict[str, Any]:
     """Return the content of report.json. Raises AssertionError if the counts do not add up. Warns of what the user should know about the result."""
-    job = run.job
+    job, collection, compared, decision = run.job, fate.documents, fate.compared, fate.decision
     kind = collection.column("kind")
-    removed, rejected = decision.removed, kind == REJECTED
-    kept = ~removed & ~rejected
-    kept[collection.rows_of_sides[1]] = False  # counted apart
+    removed, rejected = fate.removed, kind == REJECTED
+    reasons, facts = by_reason(decision), {}
+    empty, short = items.empty, items.short
+    if compared.of_parts:
+        facts = {"units": parts.counts(fate, items, run) | reasons, "largest_parts": parts.largest(fate, job)}
+        reasons = dict.fromkeys(reasons, 0) | {"removed_short": int(removed.sum()), "shortened": parts.shortened(fate)}
+        empty, short = (kind != REJECTED) & (collection.column("tokens") == 0), np.zeros(len(kind), bool)
     counts = {
         **read_of(collection, 0, empty, short),
-        "kept": int(kept.sum()),
+        "kept": int(fate.kept.sum()),
         "removed": int(removed.sum()),
-        "removed_exact": int(decision.exact.sum()),
-        "removed_equal": int(decision.equal.sum()),
-        "removed_near": int((removed & ~decision.exact & ~decision.equal).sum()),
+        **reasons,
     }
-    counts = {name: counts[name] for name in COUNTED}
+    counts = {name: counts[name] for name in COUNTED if name in counts}
     if counts["kept"] + counts["removed"] + counts["rejected"] != counts["read"]:
         raise AssertionError(f"rows were lost: {counts}; this is a bug in likewise, please report it")
-    found = removals.removals(collection, decision, job)
-    for said in (*warnings(collection, empty, job, removed), *removals.warning(found, float(job.threshold))):
+    found = removals.removals(compared, decision, job)
+    for said in (*warnings(collection, items.empty, job, removed, compared), *removals.warning(found, float(job.threshold))):
         run.warn(said)
     return {
         "schema": "likewise/report/1",
         "counts": counts,
-        **({} if run.alone else {"against": against(collection, decision, empty, short)}),
+        **({} if run.alone else {"against": against(fate, empty, short)}),
+        **facts,
         "method": job.described(),
         "threshold": float(job.threshold),
         "value": decision.value.name,
@@ -63,10 +68,10 @@ def summary(collection: Collection, decision: Decision, empty: np.ndarray, short
         **decision.facts,
         "spread": spread(job.target, decision.facts["budget"]["recall"], decision.facts["matched"]),
         "removals": found,
-        "clusters": clusters(collection, decision),
+        "clusters": clusters(compared, decision),
         "sources": sources(collection, removed, rejected),
         "ids": {"missing": missing_ids(collection), "repeated": collection.repeated_ids[0]},
-        **ignored.facts(collection, run),
+        **ignored.facts(compared, run),
         "warnings": run.warnings,
     }
 
@@ -86,12 +91,15 @@ def read_of(collection: Collection, side: int, empty: np.ndarray, short: np.ndar
     }
 
 
-def against(collection: Collection, decision: Decision, empty: np.ndarray, short: np.ndarray) -> dict[str, Any]:
-    """Return the counts of the second collection; the items of the first that were removed for one of its items, and their share."""
-    rows = collection.rows_of_sides[1]
-    for_it = decision.kept_row[decision.kept_row >= rows.start]
+def against(fate: Fate, empty: np.ndarray, short: np.ndarray) -> dict[str, Any]:
+    """Return the counts of the second collection; the items of the first that were removed for one of its items, and their share.
+
+    Of parts of documents, those that matched are counted by document, and those that were removed are parts.
+    """
+    collection, decision, compared = fate.documents, fate.decision, fate.compared
+    for_it = decision.kept_row[decision.kept_row >= (border := compared.rows_of_sides[0].stop)]
     matched = np.zeros(len(collection), bool)
-    matched[for_it] = True
+    matched[compared.document[for_it] if isinstance(compared, Units) else for_it] = True
     rejected = collection.column("kind") == REJECTED
     listed = [
         {"source": printable(collection.sources[number].name), "read": here.stop - here.start}
@@ -100,7 +108,14 @@ def against(collection: Collection, decision: Decision, empty: np.ndarray, short
         for here in [collection.rows_of(number)]
     ]
     counts = {**read_of(collection, 1, empty, short), "matched": int(matched.sum()), "removed": len(for_it)}
-    return {**counts, "share": len(for_it) / rows.start if rows.start else None, "sources": listed}
+    return {**counts, "share": len(for_it) / border if border else None, "sources": listed}
+
+
+def by_reason(decision: Decision) -> dict[str, int]:
+    """Return the numbers of compared items that were removed, by reason."""
+    exact, equal = decision.exact, decision.equal
+    numbers = {"exact": exact, "equal": equal, "near": decision.removed & ~exact & ~equal}
+    return {f"removed_{reason}": int(np.count_nonzero(found)) for reason, found in numbers.items()}
 
 
 def missing_ids(collection: Collection) -> int:
@@ -141,8 +156,12 @@ def sources(collection: Collection, removed: np.ndarray, rejected: np.ndarray) -
     return out
 
 
-def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.ndarray) -> list[str]:
-    """Return warnings a user should read before trusting the result."""
+def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.ndarray, units: Collection | None = None) -> list[str]:
+    """Return warnings a user should read before trusting the result.
+
+    units: what was compared, if not the rows of ``collection``. empty: bool[n], compared items without tokens. removed: bool[rows].
+    """
+    compared = collection if units is None else units
     kind = collection.column("kind")
     said = list(job.plan.about_layout) if job.plan else []
     usable = int((kind != REJECTED).sum())
@@ -153,10 +172,12 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
         said += about_short(collection, usable, job)
     elif isinstance(job.method, Text):
         unit, k = job.method.unit, job.method.k
-        few = int(((collection.column("tokens") < k) & (kind != REJECTED) & ~empty).sum())
-        if usable and few * 2 > usable:
+        read = compared.column("kind") != REJECTED
+        few, usable = int(((compared.column("tokens") < k) & read & ~empty).sum()), int(read.sum())
+        if usable and few * 2 > usable and not (compared.of_parts and job.threshold == 1):
             fewer = f"{'has' if few == 1 else 'have'} fewer than {k} {unit} and match{'es' if few == 1 else ''} only when equal"
             said.append(f"{few:,} of {usable:,} items {fewer}; use a smaller K in {option('by', placeholder=f'{unit}:K')}")
+    usable = int((kind != REJECTED).sum())
     if without := int((kind == NO_TEXT).sum()):
         where = first_places(collection, kind == NO_TEXT)
         more = " and others" if without > NAMED else ""
@@ -164,19 +185,19 @@ def warnings(collection: Collection, empty: np.ndarray, job: Job, removed: np.nd
         said.append(f"{without:,} of {usable:,} items {have} no {what} in the field {job.field!r} (null, missing or not a {what}): {where}{more}")
     if nulls := collection.nulls(range(len(collection.sources))):
         said.append(f"{nulls:,} null{'s' * (nulls > 1)} inside sets of the field {job.field!r} {'were' if nulls > 1 else 'was'} left out")
-    zero = empty & (kind == TEXT)
-    if job.method.facts.directed and (zeros := int(zero.sum())):
+    if job.method.facts.directed and (zeros := int((zero := empty & (kind == TEXT)).sum())):
         where = first_places(collection, zero)
         more = " and others" if zeros > NAMED else ""
         no_direction = job.kind.zeros[zeros > 1]
         said.append(f"{zeros:,} of {usable:,} items {no_direction} and {'matches' if zeros == 1 else 'match'} nothing: {where}{more}")
     said += ignored.warnings(collection, job)
-    nothing_left = bare(collection)
+    nothing_left = bare(compared)
     if some := int(nothing_left.sum()):
-        where = first_places(collection, nothing_left)
+        where = first_places(compared, nothing_left)
         more = " and others" if some > NAMED else ""
         have, are = ("has", "is") if some == 1 else ("have", "are")
-        said.append(f"{some:,} of {usable:,} items {have} only ignored {wording.parts(str(job.method))} and {are} not compared: {where}{more}")
+        of = len(compared) if compared.of_parts else usable
+        said.append(f"{some:,} of {of:,} items {have} only ignored {wording.parts(str(job.method))} and {are} not compared: {where}{more}")
     unread, ends = collection.unreadable()
     if unread:
         more = " and others" if len(unread) > NAMED else ""

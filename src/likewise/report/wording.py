@@ -58,6 +58,7 @@ UNGROUPED = "Elements of one group count as one, so some marked elements did not
 COUNTS = {
     "kept": "kept",
     "rejected": "rejected (unreadable)",
+    "dropped": "in documents that became too short",
     "removed_exact": "removed as exact copies",
     "removed_equal": "removed with the same shingles",
     "removed_near": "removed as near-duplicates",
@@ -103,6 +104,30 @@ def nouns(by: str) -> tuple[str, str]:
     """
     facts = measured(by)
     return (kind_of(facts.name).noun, kind_of(facts.name).name) if facts else ("document", "documents")
+
+
+def compared(report: dict[str, Any]) -> tuple[str, str]:
+    """Return the noun of what a run compared, in singular and plural: items, or parts of documents."""
+    level = report["method"].get("level")
+    return (level, f"{level}s") if level else nouns(str(report["method"]["by"]))
+
+
+def outcome(report: dict[str, Any]) -> dict[str, Any]:
+    """Return the counts of what a run compared: items, or parts of documents."""
+    found: dict[str, Any] = report.get("units", report["counts"])
+    return found
+
+
+def shortened(report: dict[str, Any]) -> str:
+    """Return the number of documents that were written without some of their parts; empty if documents were compared whole."""
+    number = report["counts"].get("shortened")
+    return "" if number is None else f"{number:,} without some of their {compared(report)[1]}"
+
+
+def too_short(report: dict[str, Any]) -> str:
+    """Return the reason why documents were removed in a run that removed parts of them."""
+    least = report["method"].get("min_left")
+    return f"with fewer than {counted(1 if least is None else least, 'token')} left"
 
 
 def units(by: str) -> tuple[str, str]:

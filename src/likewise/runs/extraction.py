@@ -21,8 +21,9 @@ from likewise.engines.threads import Threads
 from likewise.errors import DataError, UsageError, has_gone
 from likewise.io import disk, rejects
 from likewise.io.address import Address
+from likewise.io.beginning_rows import first_rows
 from likewise.io.chunks import chunks, failed, parsed
-from likewise.io.collection import first_rows, place
+from likewise.io.collection import place
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable, resolve
 from likewise.io.media import files, images, videos

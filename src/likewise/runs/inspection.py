@@ -49,6 +49,7 @@ def want(options: Options, facts: Facts = NOTHING) -> Want:
         mapped=mapped(options.fields),
         records=options.records,
         html=options.html or "text",
+        located=options.level is not None,
     )
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import DataError
 from likewise.io import compression
-from likewise.io.collection import head
+from likewise.io.beginning_rows import head
 from likewise.io.inputs import Source
 from likewise.io.ranges import WHOLE
 from likewise.items import binary

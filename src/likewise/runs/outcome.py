@@ -27,16 +27,25 @@ PARTS = (
     ("removed_exact", "exact copies", "exact"),
     ("removed_equal", "same shingles", "equal"),
     ("removed_near", "near-duplicates", "near"),
+    ("dropped", "in documents that became too short", "rejected"),
     ("rejected", "rejected", "rejected"),
 )
 
 
 def headline(report: Report) -> str:
     """The counts in one line."""
-    n = report["counts"]
-    reasons = [said for said in by_reason(n) if not said.startswith("0 ")]
-    removed = f"{n['removed']:,} removed" + (f" ({', '.join(reasons)})" if reasons else "")
-    return f"{n['read']:,} read, {n['kept']:,} kept, {removed}, {n['rejected']:,} rejected"
+    n, units = report["counts"], report.get("units")
+    if units:
+        lines = f"{units['level']}s: {units['read']:,} read, {units['kept']:,} kept, {removed_of(units)}"
+        shorter = f"{n['kept']:,} kept ({n['shortened']:,} of them shortened), {n['removed']:,} removed"
+        return f"{lines}; documents: {n['read']:,} read, {shorter}, {n['rejected']:,} rejected"
+    return f"{n['read']:,} read, {n['kept']:,} kept, {removed_of(n)}, {n['rejected']:,} rejected"
+
+
+def removed_of(counts: dict[str, Any]) -> str:
+    """The number of removed items, with the reasons."""
+    reasons = [said for said in by_reason(counts) if not said.startswith("0 ")]
+    return f"{counts['removed']:,} removed" + (f" ({', '.join(reasons)})" if reasons else "")
 
 
 def in_a_line(report: Report) -> str | None:
@@ -86,7 +95,7 @@ def text(report: Report, out: Path | None, examples: Preview | None) -> str:
 
 def html(report: Report, out: Path | None, examples: Preview | None) -> str:
     """The outcome as HTML for a notebook, with its own style; every value is escaped."""
-    n = report["counts"]
+    n = report["units"] if "units" in report else report["counts"]
     parts = [(name, n[count], class_) for count, name, class_ in PARTS if n.get(count)]
     bar = tag("div", stacked_bar(parts, "Outcome"), style="max-width: 46em")
     calls = (tag("li", f"{purpose}: ", tag("code", call)) for purpose, call in next_calls(out, removed=examples is not None))

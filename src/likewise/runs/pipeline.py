@@ -23,9 +23,11 @@ from likewise.io import compression, presence
 from likewise.io.collection import BOTH, Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
+from likewise.io.units import Units
 from likewise.items.ignored import ignoring
 from likewise.job import Job
 from likewise.messages import option
+from likewise.options import Options
 from likewise.records import REJECTED, TEXT
 from likewise.runs.items import Items, Run, bare, words_of
 from likewise.runs.pair_search import pair_source
@@ -107,6 +109,11 @@ def check_unchanged(source: Source, fingerprint: dict) -> None:
         raise DataError(f"{printable(name)}: has changed during the run; start over, and do not change inputs during the run")
 
 
+def compared(documents: Collection, job: Job) -> Collection:
+    """The rows that are compared: the documents, or their units."""
+    return documents if job.options.level is None else Units(documents)
+
+
 def distinct(collection: Collection, run: Run, engine: Engine, *, removing: bool = False) -> Items:
     """Put the rows into priority order and collapse exact copies into the first of them.
 
@@ -121,13 +128,9 @@ def distinct(collection: Collection, run: Run, engine: Engine, *, removing: bool
     copy, copied = collection.column("copy"), live
     if options.copies == "empty":
         copy, copied = np.where(empty[:, None], np.uint64(0), copy), live | empty
-    border = collection.rows_of_sides[0].stop
-    preferred = preference(collection, options.prefer)
-    if removing:
-        preferred[border:] = -1
-    order = priority_order(options.keep, collection.column("chars"), collection.column("score"), preferred)
+    order, border = in_order(collection, options, removing=removing), collection.rows_of_sides[0].stop
     rank = order  # input order is its own inverse
-    if options.keep != "first" or preferred.any():
+    if options.keep != "first" or options.prefer or not run.alone:
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
     first = engine.copies(copy, collection.column("per"), copied, rank)
@@ -147,6 +150,19 @@ def note_need(what: str, need: int, run: Run) -> bool:
         mebibytes = -(-need >> 20)
         run.note(f"{what} take about {mebibytes:,} MiB, more than {option('memory')} allows; the run continues and may exceed the limit")
     return need > run.memory
+
+
+def in_order(collection: Collection, options: Options, *, removing: bool) -> np.ndarray:
+    """The rows in priority order, int64[n]; units follow the order of their documents, in which they keep theirs.
+
+    removing: rows of a second collection come first.
+    """
+    if isinstance(collection, Units):
+        return collection.of_documents(in_order(collection.documents, options, removing=removing))
+    preferred = preference(collection, options.prefer)
+    if removing:
+        preferred[collection.rows_of_sides[1]] = -1
+    return priority_order(options.keep, collection.column("chars"), collection.column("score"), preferred)
 
 
 def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:

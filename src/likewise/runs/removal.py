@@ -11,21 +11,22 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.engines.engine import Engine
-from likewise.io.collection import Collection
 from likewise.io.formats.memory import take
 from likewise.io.inputs import Source
 from likewise.io.output import check_still, write_sealed, write_text
-from likewise.records import REJECTED
+from likewise.job import Job
 from likewise.report import summary
 from likewise.report.gather import examples
 from likewise.report.html import render
 from likewise.runs import pipeline
 from likewise.runs import writing as outputs
+from likewise.runs.fate import Fate, fate_of
 from likewise.runs.items import Run
 from likewise.runs.origin import Origin
 from likewise.runs.results import Removal
 from likewise.runs.table import ITSELF, Data, LazyData, Table
 from likewise.runs.tables import clusters_rows, removed_rows, written
+from likewise.runs.writing import dropped_rows
 
 
 def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | None, given: Any = None) -> Removal:
@@ -33,37 +34,41 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
 
     given: the object of which the sources were made, for `Table.to_native`.
     """
-    outputs.check(sources[: run.first_side], run.job.options, written=target is not None)
-    collection = pipeline.collect(sources, run, engine)
-    items = pipeline.distinct(collection, run, engine, removing=True)
-    decision = pipeline.decide(items, run, engine)
-    report = summary.summary(collection, decision, items.empty, items.short, run)
-    keep = (collection.column("kind") != REJECTED) & ~decision.removed
-    keep[collection.rows_of_sides[1]] = False
-    origin = Origin(collection, run)
-    kept = kept_table(collection, keep, origin, given)
-    removed, clusters = partial(removed_rows, collection, decision), partial(clusters_rows, collection, decision)
+    outputs.check(sources[: run.first_side], run.job.options, run.job.want, written=target is not None)
+    documents = pipeline.collect(sources, run, engine)
+    items = pipeline.distinct(pipeline.compared(documents, run.job), run, engine, removing=True)
+    fate = fate_of(documents, items, pipeline.decide(items, run, engine), run)
+    decision = fate.decision
+    report = summary.summary(fate, items, run)
+    origin = Origin(documents, run)
+    kept = kept_table(fate, run.job, origin, given)
+    tables = {
+        "removed": (outputs.removed_number(report), partial(removed_rows, fate.compared, decision)),
+        "clusters": (outputs.clustered(report), partial(clusters_rows, fate.compared, decision)),
+        **({"dropped": (report["counts"]["removed"], partial(dropped_rows, fate))} if fate.compared.of_parts else {}),
+    }
+    found: dict[str, Any]
     if target is None:
         kept.to_arrow()  # while the work folder exists
-        removed_table, clusters_table = (Table(made().whole(), origin=origin) for made in (removed, clusters))
-        return Removal(kept, removed_table, clusters_table, report, decision.compared)
+        found = {name: Table(make().whole(), origin=origin) for name, (_, make) in tables.items()}
+        return Removal(kept, report=report, compared=decision.compared, **found)
     if not outputs.published(target, run):
         check_still(target, overwrite=outputs.may_replace(target, run))
-        staged = outputs.write(collection, decision, report, run, engine.write)
+        staged = outputs.write(fate, report, run, engine.write)
         run.progress.finish()
         facts = outputs.machine_facts(sources, decision, run)
         write_sealed(facts, staged / "run.json")
-        page = render(report, facts, examples(collection, decision, run.job))
+        page = render(report, facts, examples(fate.compared, decision, run.job))
         write_text(page, staged / "report.html")
         outputs.publish_staged(staged, target, run)
-    read = partial(written, typed=collection.id_note(0, decision.kept_side, decision.member_side) is not None)
-    removed_table = Table(read(target / "removed.parquet", report["counts"]["removed"], removed), origin=origin)
-    clusters_table = Table(read(target / "clusters.parquet", outputs.clustered(report), clusters), origin=origin)
-    return Removal(kept, removed_table, clusters_table, report, decision.compared, target)
+    read = partial(written, typed=documents.id_note(0, decision.kept_side, decision.member_side) is not None)
+    found = {name: Table(read(target / f"{name}.parquet", number, make), origin=origin) for name, (number, make) in tables.items()}
+    return Removal(kept, report=report, compared=decision.compared, out=target, **found)
 
 
-def kept_table(collection: Collection, keep: np.ndarray, origin: Origin, given: Any) -> Table:
-    """Return the kept rows (``keep``: bool[n]): the records of a table in memory, or ids and places."""
+def kept_table(fate: Fate, job: Job, origin: Origin, given: Any) -> Table:
+    """Return the kept documents: the records of a table in memory, without what was cut out of them, or ids and places."""
+    collection, keep = fate.documents, fate.kept
     count, source = int(np.count_nonzero(keep)), collection.sources[0].path if collection.first_side == 1 else None
     if not isinstance(source, pa.Table):
         placed = partial(outputs.placed, collection)
@@ -75,9 +80,10 @@ def kept_table(collection: Collection, keep: np.ndarray, origin: Origin, given: 
         chosen = beginning(keep, rows)
         mask = np.zeros(int(chosen[-1]) + 1 if len(chosen) else 0, bool)
         mask[chosen] = True
-        return Data(take(source, mask), rows={ITSELF: lambda: chosen})
+        return Data(take(source, mask, edits=None if edits is None else edits.of(0, len(mask))), rows={ITSELF: lambda: chosen})
 
-    return Table(LazyData(count, source.schema, records, lambda: records(count)), given=given)
+    edits = fate.edits(0, job)
+    return Table(LazyData(count, source.schema, records, lambda: records(count)), given=given if edits is None else None)
 
 
 def beginning(keep: np.ndarray, count: int) -> np.ndarray:

@@ -75,7 +75,7 @@ BESIDE = ("id", "kept_id", "similarity", "distance", "reason", "text", "kept_tex
 class Removal:
     """The result of ``dedup``. docs/reference/outputs.md explains the columns of the tables; ``report`` is the content of report.json.
 
-    ``compared``: number of compared pairs, as in run.json.
+    ``compared``: number of compared pairs, as in run.json. ``dropped``: with ``level``, the documents of which too little was left.
     """
 
     kept: Table
@@ -84,6 +84,7 @@ class Removal:
     report: dict[str, Any]
     compared: int
     out: Path | None = None
+    dropped: Table | None = None
 
     @property
     def counts(self) -> dict[str, int]:

@@ -10,6 +10,7 @@ import numpy as np
 from likewise import methods
 from likewise.io.collection import Collection
 from likewise.io.field_names import mapped
+from likewise.io.units import Units
 from likewise.kinds import of_payload
 from likewise.kinds.kind import DIGITS, NUMBERS
 from likewise.options import MOST_BYTES
@@ -88,6 +89,8 @@ def listed(names: Sequence[str], unit: str) -> str:
 
 def read_again(collection: Collection, rows: Sequence[int], want: Want) -> dict[int, str]:
     """Return the contents of rows as shown to people, by row, read again from their sources."""
+    if isinstance(collection, Units):
+        return parts_read_again(collection, np.unique(rows), want)
     found: dict[int, str] = {}
     ascending = np.unique(rows)
     numbers = collection.source_of(ascending)
@@ -102,6 +105,13 @@ def read_again(collection: Collection, rows: Sequence[int], want: Want) -> dict[
             if not left:
                 break
     return found
+
+
+def parts_read_again(units: Units, rows: np.ndarray, want: Want) -> dict[int, str]:
+    """`read_again` for parts of documents."""
+    document, spans = units.document[rows], zip(*units.spans(rows), strict=True)
+    texts = read_again(units.documents, document.tolist(), want)
+    return {row: texts.get(of, "")[begin:end] for row, of, (begin, end) in zip(rows.tolist(), document.tolist(), spans, strict=True)}
 
 
 def beginning(collection: Collection, row: int, want: Want) -> str:

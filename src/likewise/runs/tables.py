@@ -86,13 +86,13 @@ def value_column(similarity: np.ndarray, value: pa.Field) -> pa.Array:
 class ClusterNames:
     """The names of clusters: the ids of their representatives if all have distinct ids, otherwise their places, SOURCE:POSITION.
 
-    Ids that are missing or repeated would make clusters indistinguishable in a table.
+    Clusters of parts of documents are named SOURCE:POSITION:START. Ids that are missing or repeated would make clusters indistinguishable in a table.
     """
 
     def __init__(self, collection: Collection, decision: Decision):
         self.collection, self.side = collection, decision.kept_side
-        self.by_id = not self.side and not collection.repeated_ids[0] and not collection.without_id.any()
-        if not self.by_id:
+        self.by_id = not (self.side or collection.of_parts or collection.repeated_ids[0] or collection.without_id.any())
+        if not self.by_id and not collection.of_parts:
             ids = collection.ids(np.unique(decision.kept_row[decision.removed]), self.side)
             self.by_id = not ids.null_count and not repeated(ids)[0]
 
@@ -106,8 +106,8 @@ class ClusterNames:
         if self.by_id:
             return self.collection.ids(representatives, self.side)
         chosen = wrapped(representatives)
-        source, position = self.collection.places(chosen.fill_null(0).to_numpy())
-        places = pc.binary_join_element_wise(source, wrapped(position).cast(pa.string()), ":")
+        source, *numbers = self.collection.where(chosen.fill_null(0).to_numpy())
+        places = pc.binary_join_element_wise(source, *(wrapped(each).cast(pa.string()) for each in numbers[:2]), ":")
         return pc.if_else(chosen.is_valid(), places, pa.nulls(1, pa.string())[0])
 
     def json(self, representatives: np.ndarray | pa.Array) -> pa.Array | None:
@@ -125,9 +125,9 @@ def removed_rows(collection: Collection, decision: Decision) -> Rows:
         kept = decision.kept_row[rows]
         return [
             collection.ids(rows),
-            *collection.places(rows),
+            *collection.where(rows),
             collection.ids(kept, side),
-            *collection.places(kept),
+            *collection.where(kept),
             value_column(decision.similarity[rows], decision.value),
             pa.DictionaryArray.from_arrays(wrapped(reason[rows]), pa.array(REASONS, pa.string())).cast(pa.string()),
             names.of(kept),
@@ -137,7 +137,7 @@ def removed_rows(collection: Collection, decision: Decision) -> Rows:
         kept = decision.kept_row[removed[part]]
         return {"id": collection.json_ids(removed[part]), "kept_id": collection.json_ids(kept, side), "cluster": names.json(kept)}
 
-    made = schema.removed(collection.id_type(), collection.id_type(side), names.type, decision.value)
+    made = schema.removed(collection.id_type(), collection.id_type(side), names.type, decision.value, parts=collection.of_parts)
     return Rows(made, len(removed), columns, typed)
 
 
@@ -149,13 +149,13 @@ def clusters_rows(collection: Collection, decision: Decision) -> Rows:
     def columns(part: slice) -> list[Any]:
         rows = clustered[part]
         head = decision.head(rows)
-        return [collection.ids(rows, side), *collection.places(rows), names.of(head), names.of(decision.component[head]), rows == head]
+        return [collection.ids(rows, side), *collection.where(rows), names.of(head), names.of(decision.component[head]), rows == head]
 
     def typed(part: slice) -> Typed:
         head = decision.head(clustered[part])
         return {"id": collection.json_ids(clustered[part], side), "cluster": names.json(head), "component": names.json(decision.component[head])}
 
-    return Rows(schema.clusters(collection.id_type(side), names.type), len(clustered), columns, typed)
+    return Rows(schema.clusters(collection.id_type(side), names.type, parts=collection.of_parts), len(clustered), columns, typed)
 
 
 def by_cluster(decision: Decision) -> np.ndarray:
@@ -191,7 +191,7 @@ def pairs_rows(
         chosen = part if order is None else order[part]
         left, right = a[chosen], b[chosen]
         found = [collection.ids(left, sides[0]), collection.ids(right, sides[1]), value_column(similarity[chosen], value)]
-        return [*found, *collection.places(left), *collection.places(right)] if places else found
+        return [*found, *collection.where(left), *collection.where(right)] if places else found
 
     def typed(part: slice) -> Typed:
         chosen = part if order is None else order[part]
@@ -200,5 +200,5 @@ def pairs_rows(
     def rows(part: slice) -> dict[str, Numbers]:
         return {name: cache(lambda side=side: side[part if order is None else order[part]]) for name, side in (("id_a", a), ("id_b", b))}
 
-    made = schema.pairs(collection.id_type(sides[0]), collection.id_type(sides[1]), value, places=places)
+    made = schema.pairs(collection.id_type(sides[0]), collection.id_type(sides[1]), value, places=places, parts=collection.of_parts)
     return Rows(made, len(a), columns, typed, (lambda part: {}) if places else rows)

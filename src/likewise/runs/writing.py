@@ -30,7 +30,8 @@ from likewise.items.wrapped import wrapped
 from likewise.job import Job
 from likewise.messages import option
 from likewise.options import Options
-from likewise.records import REJECTED, Each, in_turn
+from likewise.records import REJECTED, Each, Edits, Want, in_turn
+from likewise.runs.fate import Fate
 from likewise.runs.pipeline import Run, check_unchanged
 from likewise.runs.results import Decision
 from likewise.runs.tables import ClusterNames, Rows, clusters_rows, pairs_rows, removed_rows, value_column
@@ -63,10 +64,12 @@ def described(job: Job, verb: str) -> dict[str, Any]:
     return {"verb": verb, "versions": versions, "method": job.described(), **groups, **ignored}
 
 
-def check(sources: Sequence[Source], options: Options, *, written: bool) -> None:
+def check(sources: Sequence[Source], options: Options, want: Want, *, written: bool) -> None:
     """Raise UsageError, before any work, for sources whose records cannot be written. ``written``: there is an output folder."""
     if options.output == "annotate" and any(isinstance(source.path, Files) for source in sources):
         raise UsageError(f"{option('output', 'annotate')}: fields cannot be added to a text file; choose copy, ids or mask")
+    if options.level is not None:
+        check_cut(sources, options.level, want)
     if written and (options.output in ("copy", "annotate") or options.removed_records):
         for source in sources:
             if check_written := getattr(source.format, "check_written", None):
@@ -74,25 +77,38 @@ def check(sources: Sequence[Source], options: Options, *, written: bool) -> None
                     check_written(source.path)
 
 
-def write(collection: Collection, decision: Decision, report: dict[str, Any], run: Run, copy: Copy) -> Path:
+def check_cut(sources: Sequence[Source], level: str, want: Want) -> None:
+    """Raise UsageError for sources out of whose texts nothing can be cut."""
+    for source in sources:
+        if reason := getattr(source.format, "UNCUT", None):
+            raise UsageError(f"{printable(source.name)}: {level}s cannot be cut out of this format ({option('level', level)}): {reason}")
+        if check := getattr(source.format, "check_cut", None):
+            with suppress(DataError):  # the reader reports damage, or skips it
+                check(source.path, source.asked(want))
+
+
+def write(fate: Fate, report: dict[str, Any], run: Run, copy: Copy) -> Path:
     """Fill the staged folder step by step and return it. Files that an interrupted run finished and that are unchanged are not written again.
 
     copy: writes rows of a source unchanged (`engines.engine.Engine.write`).
     """
     options, work = run.job.options, run.work
+    collection, compared, decision = fate.documents, fate.compared, fate.decision
     staged, note = work.staged(), collection.id_note(0, decision.kept_side, decision.member_side)
     counts = report["counts"]
     # threads work within one file or across several, never both: a task that waits for other tasks could deadlock
     within, across = (run.threads.map, in_turn) if collection.first_side == 1 else (in_turn, run.threads.map)
-    of_records = records(collection, decision, options, staged, counts, partial(copy, each=within))
+    of_records = records(fate, run.job, staged, counts, partial(copy, each=within))
     tables = [
-        table(staged / "removed.parquet", counts["removed"], partial(removed_rows, collection, decision), note),
-        table(staged / "clusters.parquet", clustered(report), partial(clusters_rows, collection, decision), note),
+        table(staged / "removed.parquet", removed_number(report), partial(removed_rows, compared, decision), note),
+        table(staged / "clusters.parquet", clustered(report), partial(clusters_rows, compared, decision), note),
         alone(staged / "rejected.jsonl", counts["rejected"], lambda path: write_lines(collection.rejections(0), path)),
         alone(staged / "report.json", None, lambda path: write_json(report, path)),
     ]
+    if compared.of_parts:
+        tables.append(table(staged / "dropped.parquet", counts["removed"], partial(dropped_rows, fate), note))
     if options.pairs:
-        tables.append(table(staged / "pairs.parquet", len(decision.matches), partial(compared_pairs, collection, decision), note))
+        tables.append(table(staged / "pairs.parquet", len(decision.matches), partial(compared_pairs, compared, decision), note))
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
     run.begin("writing", sum(step.rows or 0 for step in of_records + tables), "records")
     run.progress.resumed(sum(step.rows or 0 for step in of_records + tables if step.name in written))
@@ -138,9 +154,14 @@ def table(path: Path, rows: int, make: Callable[[], Rows], note: str | None = No
     return alone(path, rows, write)
 
 
+def removed_number(report: dict[str, Any]) -> int:
+    """Return how many compared items were removed for others: documents, or units of them."""
+    return int(report.get("units", report["counts"])["removed"])
+
+
 def clustered(report: dict[str, Any]) -> int:
-    """Return how many items are in clusters."""
-    return int(report["counts"]["removed"] + report["clusters"]["number"])
+    """Return how many compared items are in clusters."""
+    return removed_number(report) + int(report["clusters"]["number"])
 
 
 def are_there(outputs: list[dict[str, Any]], folder: Path) -> bool:
@@ -190,15 +211,15 @@ def digest(path: Path) -> str | None:
         return xxhash.xxh3_128_hexdigest(path.read_bytes()) if path.is_file() else None
 
 
-def records(collection: Collection, decision: Decision, options: Options, staged: Path, counts: dict[str, int], copy: Copy) -> list[Step]:
+def records(fate: Fate, job: Job, staged: Path, counts: dict[str, int], copy: Copy) -> list[Step]:
     """Return the steps that write records or stand for them (--output and --removed-records). Raises AssertionError if their rows do not add up."""
+    collection, kept, options = fate.documents, fate.kept, job.options
     readable = collection.column("kind") != REJECTED
     readable[collection.rows_of_sides[1]] = False  # a second collection is not written
-    kept = readable & ~decision.removed
 
     whole = {
-        "copy": lambda: copied(collection, kept, staged / "kept", copy),
-        "annotate": lambda: copied(collection, readable, staged / "annotated", copy, added(collection, decision)),
+        "copy": lambda: copied(collection, kept, staged / "kept", copy, edits=lambda number: fate.edits(number, job)),
+        "annotate": lambda: copied(collection, readable, staged / "annotated", copy, added(collection, fate.decision)),
         "ids": lambda: [table(staged / "kept.parquet", counts["kept"], lambda: placed(collection, np.flatnonzero(kept)), collection.id_note(0))],
         "mask": lambda: [table(staged / "mask.parquet", counts["read"], lambda: mask(collection, kept[collection.rows_of_sides[0]]))],
     }
@@ -207,12 +228,22 @@ def records(collection: Collection, decision: Decision, options: Options, staged
     if sum(step.rows or 0 for step in steps) != sum(counts[part] for part in WHOLE[options.output]):
         raise AssertionError(f"rows were lost: {[step.rows for step in steps]} of {counts}; this is a bug in likewise, please report it")
     if options.removed_records:
-        steps += copied(collection, decision.removed, staged / "removed", copy)
+        steps += copied(collection, fate.removed, staged / "removed", copy)
     return steps
 
 
-def copied(collection: Collection, keep: np.ndarray, folder: Path, copy: Copy, add: Callable[..., pa.Table] | None = None) -> list[Step]:
-    """Return a step per source that writes its rows of ``keep`` (bool[n]) unchanged under ``folder``; ``add`` makes columns to append."""
+def copied(
+    collection: Collection,
+    keep: np.ndarray,
+    folder: Path,
+    copy: Copy,
+    add: Callable[..., pa.Table] | None = None,
+    edits: Callable[[int], Edits | None] = lambda number: None,
+) -> list[Step]:
+    """Return a step per source that writes its rows of ``keep`` (bool[n]) under ``folder``, unchanged but for the ``edits`` of the source.
+
+    add: makes columns to append.
+    """
 
     def step(number: int) -> tuple[list[Path], int]:
         source = collection.sources[number]
@@ -224,7 +255,7 @@ def copied(collection: Collection, keep: np.ndarray, folder: Path, copy: Copy, a
         try:
             with naming(target):
                 start, length = collection.column("start")[rows], collection.column("length")[rows]
-                written = copy(source, target, here, start, length, added)
+                written = copy(source, target, here, start, length, added, edits=edits(number))
         except DataError:
             if here.any() or not collection.failed(number):
                 raise
@@ -268,6 +299,18 @@ def placed(collection: Collection, rows: np.ndarray) -> Rows:
         return [collection.ids(rows[part]), *collection.places(rows[part])]
 
     return Rows(schema.placed(collection.id_type()), len(rows), columns, lambda part: {"id": collection.json_ids(rows[part])})
+
+
+def dropped_rows(fate: Fate) -> Rows:
+    """Return the table of documents that lost parts and kept too few tokens."""
+    collection, rows, left = fate.documents, np.flatnonzero(fate.removed), fate.left
+    assert left is not None
+
+    def columns(part: slice) -> list[Any]:
+        some = rows[part]
+        return [collection.ids(some), *collection.places(some), collection.column("tokens")[some].astype(np.int64), left[some]]
+
+    return Rows(schema.dropped(collection.id_type()), len(rows), columns, lambda part: {"id": collection.json_ids(rows[part])})
 
 
 def mask(collection: Collection, kept: np.ndarray) -> Rows:

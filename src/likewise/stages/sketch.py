@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise import families
+from likewise.items.units import split
 from likewise.items.words import Hasher, without_fractions
 from likewise.job import Job
 from likewise.kernels.digest import KEYS
@@ -16,7 +17,7 @@ from likewise.kernels.hashing import derive
 from likewise.kernels.rows import digests
 from likewise.kernels.sets import odd_sketches
 from likewise.records import TEXT, Records
-from likewise.schema import IGNORED, ROW_COLUMNS
+from likewise.schema import IGNORED, ROW_COLUMNS, UNIT_COLUMNS
 
 Columns = dict[str, np.ndarray]
 Stage = Callable[[Records], Columns]
@@ -64,10 +65,10 @@ def sketcher(job: Job) -> Stage:
 
     Columns: schema.ROW_COLUMNS; ``band_keys`` uint64[bands, n], of 0 bands if the job has none; ``sets`` uint64[m]; ``odd`` where candidate pairs of
     sets will be compared; and ``ignored`` (schema.IGNORED) if the job ignores shingles. The function may be called from several threads. The columns
-    of a row depend on that row only.
+    of a row depend on that row only. With a ``level`` these columns describe documents, without their content; see `in_units`.
     """
-    sketch = job.kind.sketcher(job)
-    compared = job.plan is not None and job.verify == "exact" and job.compared.sets
+    sketch = compared(job)
+    level = job.options.level
 
     def stage(records: Records) -> Columns:
         columns = {
@@ -76,17 +77,49 @@ def sketcher(job: Job) -> Stage:
             "length": records.length,
             "per": group_words(records.per, len(records), job.seed),
             "score": np.full(len(records), np.nan) if records.score is None else records.score,
-            **sketch(records),
+            **(sketch(records) if level is None else in_units(records, level, sketch)),
         }
-        if compared:
+        return columns | {name: np.ascontiguousarray(columns[name], dtype.base) for name, dtype in ROW_COLUMNS.items()}
+
+    return stage
+
+
+def compared(job: Job) -> Stage:
+    """The function from compared items to the columns that describe their content: those of the kind, and those derived from them."""
+    sketch = job.kind.sketcher(job)
+    with_odd = job.plan is not None and job.verify == "exact" and job.compared.sets
+
+    def stage(records: Records) -> Columns:
+        columns = sketch(records)
+        if with_odd:
             columns["odd"] = odd_sketches(columns["sets"], np.concatenate(([0], np.cumsum(columns["size"], dtype=np.int64))))
         if job.verify == "none":
             columns |= {"sets": columns["sets"][:0], "size": np.zeros(len(records), "u4")}
         if job.ignored:
             columns["ignored"] = np.ascontiguousarray(columns["ignored"], IGNORED.base)
-        return columns | {name: np.ascontiguousarray(columns[name], dtype.base) for name, dtype in ROW_COLUMNS.items()}
+        return columns
 
     return stage
+
+
+def in_units(records: Records, level: str, sketch: Stage) -> Columns:
+    """The columns of documents and, with "unit-" before their names, of their units, which are compared; ``sketch`` describes these."""
+    found = split(records.text, level)
+    n, ends = len(records), np.cumsum(found.number, dtype=np.int64)
+    nothing = np.zeros(len(found.size), np.int64)
+    columns = sketch(Records(np.full(len(found.size), TEXT, np.uint8), nothing, nothing, found.text))
+    columns |= {"bytes": found.size, "chars": found.chars}
+    of_units = {name: np.ascontiguousarray(columns.pop(name), dtype.base) for name, dtype in UNIT_COLUMNS.items()}
+    tokens, chars = (np.diff(np.concatenate(([0], np.cumsum(of_units[name], dtype=np.int64)))[np.append(0, ends)]) for name in ("tokens", "chars"))
+    return {
+        **columns,
+        **{f"unit-{name}": values for name, values in of_units.items()},
+        "units": found.number,
+        "tokens": tokens,
+        "chars": chars,
+        "size": np.zeros(n, np.uint32),
+        "copy": np.zeros((n, 2), np.uint64),
+    }
 
 
 def sketched(tokens: np.ndarray, words: np.ndarray, size: np.ndarray, keys: np.ndarray) -> Sketched:

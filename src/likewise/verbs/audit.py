@@ -9,7 +9,7 @@ from typing import Any, Never
 
 import numpy as np
 
-from likewise.choices import Html, Number, OnError, Sketch, Tune, given
+from likewise.choices import Html, Level, Number, OnError, Sketch, Tune, given
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
 from likewise.io.address import place
@@ -47,6 +47,7 @@ def audit(
     ignore: Inputs | None = None,
     ignore_common: Number | None = None,
     groups: str | Path | Mapping[Any, Any] | None = None,
+    level: Level | None = None,
     bands: int | None = None,
     rows: int | None = None,
     slots: int | None = None,
@@ -67,8 +68,8 @@ def audit(
     inputs: an output folder of `dedup`, whose run is repeated with the same options and input files; or inputs as for `pairs`.
 
     Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``html``,
-    ``id``, ``per``, ``min_tokens``, ``ignore``, ``ignore_common``, ``groups``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset``,
-    ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
+    ``id``, ``per``, ``min_tokens``, ``ignore``, ``ignore_common``, ``groups``, ``level``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``,
+    ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
 
     >>> import likewise as lw
     >>> lw.audit(["a b c d e", "a b c d x", "p q r s t"], by="words:1", threshold=0.6).recall
@@ -101,10 +102,10 @@ def audit(
         if made and made.ignored != (None if run.job.ignored is None else run.job.ignored.digest):
             remedy = f"run dedup again, or give what it ignores with {option('ignore')}"
             raise DataError(f"the ignored shingles are not those of the output; {remedy}")
-        items = pipeline.distinct(collection, run, Local(run), removing=True)
+        items = pipeline.distinct(pipeline.compared(collection, run.job), run, Local(run), removing=True)
         found = measured(items, run, sample, walk=bool(made))
         of_layout = run.job.plan.about_layout if run.job.plan else []  # the recall is measured, so a prediction of it is not needed
-        for said in summary.warnings(collection, items.empty, run.job, np.zeros(len(collection), bool)):
+        for said in summary.warnings(collection, items.empty, run.job, np.zeros(len(collection), bool), items.collection):
             if said not in of_layout:
                 run.warn(said)
         if made and made.verify != "exact":

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Never
 
-from likewise.choices import Copies, Html, Number, OnError, Output, Sketch, Tune, Verify, given
+from likewise.choices import Copies, Html, Level, Number, OnError, Output, Sketch, Tune, Verify, given
 from likewise.engines.local import Local
 from likewise.errors import UsageError
 from likewise.io.address import place
@@ -47,6 +47,8 @@ def dedup(
     ignore: Inputs | None = None,
     ignore_common: Number | None = None,
     groups: str | Path | Mapping[Any, Any] | None = None,
+    level: Level | None = None,
+    min_left: int | None = None,
     verify: Verify | None = None,
     keep: str | None = None,
     prefer: str | Sequence[str] | None = None,
@@ -99,6 +101,8 @@ def dedup(
     ``ignore``           inputs such as a license notice or a template, also texts: their shingles or elements are left out of all items
     ``ignore_common``    leave out the shingles or elements in more than this share of the distinct items, such as 0.01 or "1%"
     ``groups``           for sets: a mapping from elements to groups, or a file with one; the sets of groups are compared
+    ``level``            "line" or "paragraph": compare these parts of documents, and cut them out of the documents (document)
+    ``min_left``         with ``level``: also remove documents that lose parts and keep fewer tokens (1)
     ``verify``           how candidates are checked: "exact", "estimate" by signatures, or "none" (exact)
     ``keep``             which of similar items is kept: first, last, longest, shortest, or max:F or min:F of a field F (first)
     ``prefer``           one glob or several: items of these files are kept before all others, in this order

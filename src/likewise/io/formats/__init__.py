@@ -19,7 +19,7 @@ from likewise.errors import DataError
 from likewise.io import compression, containers, fields
 from likewise.io.encoding import BOM
 from likewise.kinds import of_payload
-from likewise.records import Chunk, Each, Records, Want, in_turn
+from likewise.records import Chunk, Each, Edits, Records, Want, in_turn
 
 CODE = "py pyi c h cc cpp cxx hpp cs java kt scala go rs swift js mjs ts jsx tsx vue php rb pl pm lua r jl m sh bash ps1 sql hs ml clj ex erl f90"
 
@@ -68,6 +68,8 @@ class Format(Protocol):
     ``holds(want)``, if present, returns whether the format can hold the wanted kind of item. In a folder, other files are skipped.
     ``OPTIONS``, if present, are the names of options that apply to this format only; the user is warned if no input has it.
     ``check_written(path)``, if present, raises UsageError for a source whose rows cannot be written back unchanged.
+    ``UNCUT``, if present, is the reason why parts of a text cannot be cut out of its record; ``check_cut(path, want)``, if present, raises UsageError
+    for a source of which they cannot.
     """
 
     def chunks(self, path: Any, want: Want, start: int = 0) -> Iterator[Chunk]:
@@ -80,11 +82,20 @@ class Format(Protocol):
         """Return the rows of a chunk; may run on any thread."""
 
     def write(
-        self, source: Any, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+        self,
+        source: Any,
+        target: Path,
+        keep: np.ndarray,
+        start: np.ndarray,
+        length: np.ndarray,
+        add: pa.Table | None = None,
+        each: Each = in_turn,
+        edits: Edits | None = None,
     ) -> int:
-        """Write the rows where ``keep`` (bool[n]) is true, unchanged, and return their number.
+        """Write the rows where ``keep`` (bool[n]) is true, unchanged but for ``edits``, and return their number.
 
         ``add``: columns to append, one row per kept row. ``each`` runs work on threads; the output does not depend on it.
+        ``edits``: parts of texts to cut out of kept rows; not together with ``add``.
         """
 
 

@@ -19,11 +19,13 @@ from likewise.errors import DataError
 from likewise.io import arrow_messages, storage
 from likewise.io.arrow_messages import FILE_MAGIC, KIND, First, first_batch, within
 from likewise.io.batches import Keeper, check, check_names, gather, nonempty, reading
+from likewise.io.column_edits import check as check_column
+from likewise.io.column_edits import editor
 from likewise.io.columns import known, parse, wanted
 from likewise.io.field_names import top
 from likewise.io.headers import once
 from likewise.io.ranges import WHOLE, Range, few, joined
-from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
+from likewise.records import BATCH_FACTOR, Chunk, Each, Edits, Want, in_turn
 
 __all__ = ["chunks", "few", "known", "parse", "schema", "write"]
 
@@ -112,17 +114,32 @@ def _skipped(path: Path, row: int) -> tuple[int, int]:
 
 
 def write(
-    source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+    source: Path,
+    target: Path,
+    keep: np.ndarray,
+    start: np.ndarray,
+    length: np.ndarray,
+    add: pa.Table | None = None,
+    each: Each = in_turn,
+    edits: Edits | None = None,
 ) -> int:
-    """Write the rows where ``keep`` is true, batch by batch, in the source's format. ``add``: columns to append, one row per kept row."""
+    """Write the rows where ``keep`` is true, batch by batch, in the source's format. ``add``: columns to append, one row per kept row.
+
+    ``edits``: parts to cut out of texts.
+    """
     reader = _open(source)
-    keeper = Keeper(source, reader.schema, keep, add)
+    keeper = Keeper(source, reader.schema, keep, add, editor(edits))
     options = ipc.IpcWriteOptions(compression=_header(source).first.codec)
     if isinstance(reader, ipc.RecordBatchFileReader):
         create = partial(ipc.new_file, schema=keeper.schema, options=options, metadata=reader.metadata)
     else:
         create = partial(ipc.new_stream, schema=keeper.schema, options=options)
     return save(((keeper(batch), custom) for batch, custom in keeper.wanted(_batches(source, reader, full=True))), target, create)
+
+
+def check_cut(path: Path, want: Want) -> None:
+    """Raise UsageError for a column whose texts cannot be cut: the file format has one dictionary for all batches."""
+    check_column(_header(path).schema, want, path, dictionaries=not _header(path).is_file)
 
 
 def save(batches: Iterable[tuple[pa.RecordBatch, Any]], target: Path, create: Callable[[Any], Any]) -> int:

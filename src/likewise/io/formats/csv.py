@@ -26,13 +26,15 @@ from likewise.io.formats import SEPARATORS
 from likewise.io.formats.jsonl import MAX_FIELDS, additions
 from likewise.io.formats.lines import TOO_LONG, Cut, Ruler, beginning, copy_rows, count_lines, floats, nullable, pieces, rows, save_rows, values
 from likewise.io.headers import once
+from likewise.io.splice import Reading, of_records
 from likewise.items import binary, payloads
 from likewise.items.readers import reader_of, sure_reader_of
 from likewise.kernels.csv import AFTER_QUOTE, LONG, NOT_UTF8, OK, cells, read, whole
 from likewise.kernels.json_strings import identities
+from likewise.kernels.raw import cell
 from likewise.kinds import of_payload
 from likewise.messages import option
-from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Edits, Records, Rejected, Want, in_turn
 
 __all__ = ["chunks", "parse", "write"]
 
@@ -209,6 +211,8 @@ def parse(chunk: Chunk, want: Want, where: str) -> Records:
     if of_payload(want.kind).raw:
         if there:
             records.text = binary.build(*column(*there)[::-1])
+        if want.located:
+            records.located = np.stack([first[:, 0], last[:, 0]], axis=1)
     else:
         _read_items(records, chunk, want, texts, first[:, : len(texts)], last[:, : len(texts)])
     records.kind[fault != OK] = REJECTED
@@ -267,21 +271,30 @@ def _refused(chunk: Chunk, start: np.ndarray, length: np.ndarray, width: np.ndar
 
 
 def write(
-    source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+    source: Path,
+    target: Path,
+    keep: np.ndarray,
+    start: np.ndarray,
+    length: np.ndarray,
+    add: pa.Table | None = None,
+    each: Each = in_turn,
+    edits: Edits | None = None,
 ) -> int:
-    """Write the header and the kept records byte for byte, with line ends and byte-order mark; ``add``: columns to append as further cells."""
+    """Write the header and the kept records byte for byte, with line ends and byte-order mark; ``add``: columns to append as further cells.
+
+    ``edits``: parts of texts, which are cut out of the cells as they are written, so quotes and separators stay.
+    """
     header = _header(source)
     head = bytearray(header.end if header else 0)
     with open_read(source) as stream:
         read_into(stream, memoryview(head))
-    begin = start[keep]
-    end = begin + length[keep]
+    kept = of_records(source, keep, start, length, edits, Reading(chunks, parse, cell), each)
     if header is None or add is None:
-        return copy_rows(source, target, begin, end, bytes(head), each=each)
+        return copy_rows(source, target, kept, bytes(head), each=each)
     if clash := set(header.columns) & set(add.column_names):
         raise UsageError(f"{source}: already has the column {min(clash)!r}, which likewise would add; rename or drop it there first")
     separator = header.separator
-    records = (_extended(row, extra.values(), separator) for row, extra in zip(rows(source, begin, end), additions(add), strict=True))
+    records = (_extended(row, extra.values(), separator) for row, extra in zip(rows(source, kept.begin, kept.end), additions(add), strict=True))
     return save_rows(source, target, records, _extended(bytes(head), add.column_names, separator), each=each)
 
 

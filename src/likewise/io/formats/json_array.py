@@ -21,8 +21,10 @@ from likewise.io.field_names import beginnings
 from likewise.io.formats import PEEK_BYTES, first_bytes
 from likewise.io.formats.jsonl import SAMPLE, additions, extended, known, mentioned, read_rows
 from likewise.io.formats.lines import BLOCK_BYTES, Cut, beginning, copy_rows, count_lines, pieces, rows, save_rows
+from likewise.io.splice import Reading, of_records
 from likewise.kernels.json import elements
-from likewise.records import Chunk, Each, Records, Want, in_turn
+from likewise.kernels.raw import json_string
+from likewise.records import Chunk, Each, Edits, Records, Want, in_turn
 
 __all__ = ["chunks", "known", "mentioned", "parse", "write"]
 
@@ -124,13 +126,22 @@ def sample(path: Path, want: Want) -> Records | None:
 
 
 def write(
-    source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+    source: Path,
+    target: Path,
+    keep: np.ndarray,
+    start: np.ndarray,
+    length: np.ndarray,
+    add: pa.Table | None = None,
+    each: Each = in_turn,
+    edits: Edits | None = None,
 ) -> int:
-    """Write the kept elements byte for byte, one per line, in a new array; ``add``: columns to append as fields of the objects."""
-    begin = start[keep]
-    end = begin + length[keep]
-    head, between, tail = (BOM[: beginning(source)] + b"[\n", b",\n", b"\n]\n") if len(begin) else (b"[]\n", b"", b"")
+    """Write the kept elements byte for byte, one per line, in a new array; ``add``: columns to append as fields of the objects.
+
+    ``edits``: parts of texts, which are cut out of the strings as they are encoded.
+    """
+    kept = of_records(source, keep, start, length, edits, Reading(chunks, parse, json_string), each)
+    head, between, tail = (BOM[: beginning(source)] + b"[\n", b",\n", b"\n]\n") if len(kept.begin) else (b"[]\n", b"", b"")
     if add is None:
-        return copy_rows(source, target, begin, end, head, between, tail, each)
-    records = (extended(row, extra, source) for row, extra in zip(rows(source, begin, end), additions(add), strict=True))
+        return copy_rows(source, target, kept, head, between, tail, each)
+    records = (extended(row, extra, source) for row, extra in zip(rows(source, kept.begin, kept.end), additions(add), strict=True))
     return save_rows(source, target, records, head, between, tail, each)

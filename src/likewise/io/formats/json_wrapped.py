@@ -17,9 +17,11 @@ from likewise.io.compression import open_read, read_into
 from likewise.io.formats import PEEK_BYTES, json_array
 from likewise.io.formats.jsonl import SAMPLE, additions, extended, read_rows
 from likewise.io.formats.lines import BLOCK_BYTES, Cut, beginning, copy_rows, pieces, rows, save_rows
+from likewise.io.splice import Reading, of_records
 from likewise.kernels.json import elements
+from likewise.kernels.raw import json_string
 from likewise.messages import option
-from likewise.records import Chunk, Each, Records, Want, in_turn
+from likewise.records import Chunk, Each, Edits, Records, Want, in_turn
 
 BLANK = json_text.BLANK
 
@@ -120,22 +122,32 @@ class Wrapped:
         return None
 
     def write(
-        self, source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+        self,
+        source: Path,
+        target: Path,
+        keep: np.ndarray,
+        start: np.ndarray,
+        length: np.ndarray,
+        add: pa.Table | None = None,
+        each: Each = in_turn,
+        edits: Edits | None = None,
     ) -> int:
-        """Write the kept records byte for byte, one per line, within the same document; ``add``: columns to append as fields of the objects."""
+        """Write the kept records byte for byte, one per line, within the same document; ``add``: columns to append as fields of the objects.
+
+        ``edits``: as `json_array.write`.
+        """
         bracket = self._bracket(source)
         closing = self._closing(source, int(start[-1] + length[-1]) if len(start) else bracket + 1)
-        begin = start[keep]
-        end = begin + length[keep]
+        kept = of_records(source, keep, start, length, edits, Reading(self.chunks, self.parse, json_string), each)
         with open_read(source) as stream:
             head = bytearray(bracket + 1)
             read_into(stream, memoryview(head))
             forward(stream, closing - bracket - 1)
             tail = b"".join(iter(lambda: stream.read(BLOCK_BYTES), b""))
-        parts = (bytes(head) + b"\n", b",\n", b"\n" + tail) if len(begin) else (bytes(head), b"", tail)
+        parts = (bytes(head) + b"\n", b",\n", b"\n" + tail) if len(kept.begin) else (bytes(head), b"", tail)
         if add is None:
-            return copy_rows(source, target, begin, end, *parts, each)
-        records = (extended(row, extra, source) for row, extra in zip(rows(source, begin, end), additions(add), strict=True))
+            return copy_rows(source, target, kept, *parts, each)
+        records = (extended(row, extra, source) for row, extra in zip(rows(source, kept.begin, kept.end), additions(add), strict=True))
         return save_rows(source, target, records, *parts, each)
 
     def _closing(self, path: Path, at: int) -> int:

@@ -48,15 +48,17 @@ from likewise.io.headers import once
 from likewise.io.ids import as_json, compact, from_json
 from likewise.io.ranges import END, WHOLE, Range
 from likewise.io.ranges import cut as equal_ranges
+from likewise.io.splice import Reading, of_records
 from likewise.items import binary, json_values, payloads, sparse_names, unusable
 from likewise.items.reader import Reader
 from likewise.items.reader import from_json as from_json_texts
 from likewise.items.readers import reader_of
 from likewise.kernels.json import LONG, MAX_PATHS, REASONS, documents, lines, read
 from likewise.kernels.json_strings import identities
+from likewise.kernels.raw import json_string
 from likewise.kinds import of_payload
 from likewise.messages import option
-from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Edits, Records, Rejected, Want, in_turn
 
 __all__ = ["chunks", "parse", "write"]
 
@@ -172,7 +174,8 @@ def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, foll
     wanted, others = values(want)
     texts, reader = len(wanted) - len(others), reader_of(want.kind)
     in_kernel = reader is not None and reader.in_kernel
-    fault, place, first, last, is_text, text, offsets = read(chunk.data, begin, end, *tables(wanted), texts, in_kernel, reader is None, want.most)
+    how = texts, in_kernel, reader is None and not want.located, want.most
+    fault, place, first, last, is_text, text, offsets = read(chunk.data, begin, end, *tables(wanted), *how)
     column = {role: (np.ascontiguousarray(first[:, value]), np.ascontiguousarray(last[:, value])) for role, value in others.items()}
     there = names.found(wanted[:texts], (first[:, :texts] >= 0).any(axis=0).tolist())
     records = Records(
@@ -186,6 +189,7 @@ def read_rows(chunk: Chunk, want: Want, begin: np.ndarray, end: np.ndarray, foll
         rejected=list(refused(chunk, begin, end, fault, place)),
         fields=() if there else fields(chunk.data[b:e] for b, e, bad in zip(begin.tolist(), end.tolist(), fault.tolist(), strict=True) if not bad),
         found=there,
+        located=np.stack([first[:, 0], last[:, 0]], axis=1) if want.located else None,
     )
     if reader is not None and not in_kernel:
         read_items(records, chunk, want, reader, wanted[:texts], first, last)
@@ -289,15 +293,24 @@ def fields(records: Iterable[np.ndarray]) -> tuple[str, ...]:
 
 
 def write(
-    source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+    source: Path,
+    target: Path,
+    keep: np.ndarray,
+    start: np.ndarray,
+    length: np.ndarray,
+    add: pa.Table | None = None,
+    each: Each = in_turn,
+    edits: Edits | None = None,
 ) -> int:
-    """Write the kept lines byte for byte, with line ends and byte-order mark; ``add``: columns to append as fields of the objects."""
+    """Write the kept lines byte for byte, with line ends and byte-order mark; ``add``: columns to append as fields of the objects.
+
+    ``edits``: parts of texts, which are cut out of the strings as they are encoded.
+    """
     head = BOM[: beginning(source)] if keep.any() else b""
-    begin = start[keep]
-    end = begin + length[keep]
+    kept = of_records(source, keep, start, length, edits, Reading(chunks, parse, json_string), each)
     if add is None:
-        return copy_rows(source, target, begin, end, head, each=each)
-    records = (extended(row, extra, source) for row, extra in zip(rows(source, begin, end), additions(add), strict=True))
+        return copy_rows(source, target, kept, head, each=each)
+    records = (extended(row, extra, source) for row, extra in zip(rows(source, kept.begin, kept.end), additions(add), strict=True))
     return save_rows(source, target, records, head, each=each)
 
 

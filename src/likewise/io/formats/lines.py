@@ -21,6 +21,7 @@ from likewise.io.compression import READ_BYTES, Borders, kind_of, open_read, rea
 from likewise.io.encoding import BOM, refuse_other
 from likewise.io.headers import once
 from likewise.io.ranges import END, Range
+from likewise.io.splice import Ranges
 from likewise.items import binary
 from likewise.kernels.bytes import gather
 from likewise.kinds import of_payload
@@ -341,28 +342,20 @@ def until_last(source: Path, end: np.ndarray) -> _Until:
     return _Until(open_read(source), int(end[-1]) if len(end) else 0)
 
 
-def copy_rows(
-    source: Path,
-    target: Path,
-    begin: np.ndarray,
-    end: np.ndarray,
-    head: bytes = b"",
-    between: bytes = b"",
-    tail: bytes = b"",
-    each: Each = in_turn,
-) -> int:
-    """Write ``head``, the bytes begin[i]:end[i] of the source's text with ``between`` between them, and ``tail``; compressed like the source.
+def copy_rows(source: Path, target: Path, rows: Ranges, head: bytes = b"", between: bytes = b"", tail: bytes = b"", each: Each = in_turn) -> int:
+    """Write ``head``, the ranges of the source's text with ``between`` between records, and ``tail``; compressed like the source.
 
-    Returns the number of rows written. Raises FormatError if rows overlap.
+    Returns the number of records written. Raises FormatError if ranges overlap.
     """
-    begin, end, ends = (np.ascontiguousarray(places, np.int64) for places in (begin, end, np.arange(1, len(begin) + 1)))
+    begin, end, ends = (np.ascontiguousarray(places, np.int64) for places in (rows.begin, rows.end, np.cumsum(rows.opens)))
+    opens = np.ascontiguousarray(rows.opens)
     if not between and len(begin):
         begin, end, ends = runs(begin, end, ends)
     if len(begin) and (begin[0] < 0 or (begin > end).any() or (begin[1:] < end[:-1]).any()):  # the kernel does not check bounds
         raise FormatError(f"{source}: its records overlap, so the work folder is damaged; delete it and start over")
     separator, kind = np.frombuffer(bytearray(between), np.uint8), kind_of(source)
     used = int(end[-1]) if len(end) else 0
-    rows = 0
+    done = 0
 
     def packed(stream: io.RawIOBase, at: int) -> tuple[memoryview, int]:
         """Return the bytes of rows in the next block of the text, and the first row that ends after the block."""
@@ -370,7 +363,7 @@ def copy_rows(
         if read_into(stream, block.data) < len(block):
             raise changed(source)
         out = np.empty((1 + len(between)) * len(block) + 64, np.uint8)
-        size, row = gather(block, at, begin, end, int(np.searchsorted(end, at, side="right")), separator, out)
+        size, row = gather(block, at, begin, end, int(np.searchsorted(end, at, side="right")), opens, separator, out)
         return out.data[:size], row
 
     def packed_alone(at: int) -> tuple[memoryview, int]:
@@ -379,18 +372,17 @@ def copy_rows(
             return packed(stream, at)
 
     def pieces() -> Iterator[Any]:
-        nonlocal rows
+        nonlocal done
         places = range(0, used, BLOCK_BYTES)
         yield head
         with open_read(source) as stream:
             # blocks of an uncompressed file are read independently; those of a compressed one, in order
-            for data, done in map(partial(packed, stream), places) if kind else each(packed_alone, places):
-                rows = done
+            for data, done in map(partial(packed, stream), places) if kind else each(packed_alone, places):  # noqa: B007 - returned
                 yield data
         yield tail
 
     save(target, pieces(), kind, each)
-    return int(ends[rows - 1]) if rows else 0
+    return int(ends[done - 1]) if done else 0
 
 
 def runs(begin: np.ndarray, end: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -15,6 +15,8 @@ from pyarrow import ipc
 from likewise.errors import UsageError
 from likewise.io import handed
 from likewise.io.batches import Keeper, gather
+from likewise.io.column_edits import check as check_column
+from likewise.io.column_edits import editor
 from likewise.io.columns import known, parse, wanted
 from likewise.io.field_names import mentioned, top
 from likewise.io.formats.arrow import save
@@ -25,7 +27,7 @@ from likewise.items.python_values import as_json
 from likewise.items.readers import reader_of
 from likewise.items.sparse import holds_none
 from likewise.messages import option
-from likewise.records import Chunk, Each, Want, in_turn
+from likewise.records import Chunk, Each, Edits, Want, in_turn
 
 __all__ = ["chunks", "few", "known", "parse", "schema", "table", "write"]
 
@@ -143,16 +145,29 @@ def chunks(path: pa.Table, want: Want, start: int = 0, part: Range = WHOLE) -> I
     return gather(path.to_batches(), path.column_names, 0, start, part)
 
 
-def take(source: pa.Table, keep: np.ndarray, add: pa.Table | None = None) -> pa.Table:
-    """Return the rows where ``keep`` is true; ``add``: columns to append, one row per kept row."""
-    keeper = Keeper("the table", source.schema, keep, add)
+def take(source: pa.Table, keep: np.ndarray, add: pa.Table | None = None, edits: Edits | None = None) -> pa.Table:
+    """Return the rows where ``keep`` is true; ``add``: columns to append, one row per kept row; ``edits``: parts to cut out of texts."""
+    keeper = Keeper("the table", source.schema, keep, add, editor(edits))
     kept = [keeper(batch) for batch in keeper.wanted(source.to_batches())]
     return pa.Table.from_batches(kept, keeper.schema)
 
 
+def check_cut(path: pa.Table, want: Want) -> None:
+    """Raise UsageError for a column whose texts cannot be cut."""
+    check_column(path.schema, want, "the table")
+
+
 def write(
-    source: pa.Table, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+    source: pa.Table,
+    target: Path,
+    keep: np.ndarray,
+    start: np.ndarray,
+    length: np.ndarray,
+    add: pa.Table | None = None,
+    each: Each = in_turn,
+    edits: Edits | None = None,
 ) -> int:
     """Write an Arrow file, the only format that holds every column type."""
-    kept = take(source, keep, add)
+    kept = take(source, keep, add, edits)
+    kept = kept if edits is None else kept.unify_dictionaries()
     return save(((batch, None) for batch in kept.to_batches()), target, partial(ipc.new_file, schema=kept.schema))

@@ -14,10 +14,12 @@ import pyarrow.parquet as pq
 from likewise.errors import DataError
 from likewise.io import footer, parquet_types, storage
 from likewise.io.batches import CHUNK_BYTES, Keeper, check_names, gather, nonempty, reading
+from likewise.io.column_edits import check as check_column
+from likewise.io.column_edits import editor
 from likewise.io.columns import known, parse, wanted
 from likewise.io.headers import once
 from likewise.io.ranges import WHOLE, Range, few, joined
-from likewise.records import BATCH_FACTOR, Chunk, Each, Want, in_turn
+from likewise.records import BATCH_FACTOR, Chunk, Each, Edits, Want, in_turn
 
 __all__ = ["chunks", "few", "known", "parse", "schema", "write"]
 
@@ -151,15 +153,26 @@ def _spans(groups: list[footer.Group], part: Range) -> Iterator[tuple[int, dict[
 
 
 def write(
-    source: Path, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+    source: Path,
+    target: Path,
+    keep: np.ndarray,
+    start: np.ndarray,
+    length: np.ndarray,
+    add: pa.Table | None = None,
+    each: Each = in_turn,
+    edits: Edits | None = None,
 ) -> int:
-    """Write the rows where ``keep`` is true, row group by row group; ``add``: columns to append, one row per kept row."""
+    """Write the rows where ``keep`` is true, row group by row group; ``add``: columns to append, one row per kept row.
+
+    ``edits``: parts to cut out of texts.
+    """
     file = _open(source, coerce_int96_timestamp_unit=_int96_unit(source))
     groups = dict(enumerate(_groups(source)))
-    if keep.all() and len(keep) == file.metadata.num_rows and add is None:
+    edit = editor(edits)
+    if keep.all() and len(keep) == file.metadata.num_rows and add is None and edit is None:
         storage.copy(source, target)
         return len(keep)
-    keeper = Keeper(source, file.schema_arrow, keep, add)
+    keeper = Keeper(source, file.schema_arrow, keep, add, edit)
     options = _options(file, groups, keeper.schema)
     if unordered := parquet_types.unordered(source):
         options["write_statistics"] = [column.path for column in (groups[0].columns if groups else []) if column.path not in unordered]
@@ -185,6 +198,11 @@ def check_written(path: Path) -> None:
     file = _open(path)
     with reading(path, KIND):
         parquet_types.check(path, file.schema_arrow, _options(file, {}, file.schema_arrow))
+
+
+def check_cut(path: Path, want: Want) -> None:
+    """Raise UsageError for a column whose texts cannot be cut."""
+    check_column(_footer(path)[1], want, path)
 
 
 def _tables(keeper: Keeper, batches: Iterable[tuple[int, pa.RecordBatch]]) -> Iterator[pa.Table]:

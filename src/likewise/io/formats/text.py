@@ -16,10 +16,11 @@ from likewise.io.batches import CHUNK_BYTES, reading
 from likewise.io.encoding import other
 from likewise.io.ids import as_json
 from likewise.io.ranges import WHOLE, Range, few, joined
+from likewise.io.splice import of_bytes
 from likewise.items import binary
 from likewise.kinds import of_payload
 from likewise.messages import option
-from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Records, Rejected, Want, in_turn
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Each, Edits, Records, Rejected, Want, in_turn
 
 __all__ = ["chunks", "few", "holds", "known", "parse", "schema", "write"]
 
@@ -129,9 +130,16 @@ def _reason(body: bytes, at: int) -> str:
 
 
 def write(
-    source: Files, target: Path, keep: np.ndarray, start: np.ndarray, length: np.ndarray, add: pa.Table | None = None, each: Each = in_turn
+    source: Files,
+    target: Path,
+    keep: np.ndarray,
+    start: np.ndarray,
+    length: np.ndarray,
+    add: pa.Table | None = None,
+    each: Each = in_turn,
+    edits: Edits | None = None,
 ) -> int:
-    """Copy the kept files to the folder ``target``. Raises UsageError if ``add`` has columns."""
+    """Copy the kept files to the folder ``target``, without the parts in ``edits``. Raises UsageError if ``add`` has columns."""
     if add is not None:
         raise UsageError(f"columns ({', '.join(add.column_names)}) cannot be added to files; choose {option('output', 'ids')} or mask instead")
     written = 0
@@ -140,6 +148,18 @@ def write(
         place = target / name
         place.parent.mkdir(parents=True, exist_ok=True)
         with naming(place):
-            storage.copy(path, place)
+            here = None if edits is None else edits.of(int(number), int(number) + 1)
+            if here is None or not len(here.row):
+                storage.copy(path, place)
+            else:
+                place.write_bytes(without_parts(path, here))
         written += 1
     return written
+
+
+def without_parts(path: Path, edits: Edits) -> bytes:
+    """Return the bytes of a file, its byte-order mark included, without some parts of its text."""
+    raw = path.read_bytes()
+    body = raw.removeprefix(codecs.BOM_UTF8)
+    left, _ = of_bytes(np.frombuffer(body, np.uint8), np.array([0, len(body)]), edits)
+    return raw[: len(raw) - len(body)] + left.tobytes()

@@ -26,12 +26,16 @@ from likewise.io.compression import Borders, kind_of, read_into
 from likewise.io.field_names import top
 from likewise.io.formats import first_bytes
 from likewise.io.formats.lines import BLOCK_BYTES, CHUNK_BYTES, TOO_LONG, Cut, Passed, copy_rows, pieces, rows, save_rows
+from likewise.io.splice import Ranges
 from likewise.records import REJECTED, Chunk, Each, Records, Rejected, Want, in_turn
 
 __all__ = ["OPTIONS", "chunks", "known", "parse", "schema", "write"]
 
 #: Options of this format only (`io.formats.Format`).
 OPTIONS = ("html",)
+
+#: Why nothing can be cut out of a text (`io.formats.Format`).
+UNCUT = "its records hold pages as they were sent, with their lengths and digests; write their text as JSON lines first"
 
 SCHEMA = pa.schema(
     {
@@ -337,7 +341,7 @@ def write(
     elif kind == "gz":
         written = save_members(target, members_of(source, begin, end, borders))
     else:
-        written = copy_rows(source, target, begin, end, each=each)
+        written = copy_rows(source, target, Ranges(begin, end, np.ones(len(begin), bool)), each=each)
     return int(np.count_nonzero(is_row[:written]))
 
 

@@ -1,0 +1,76 @@
+"""Parts of documents in report.json: how many were removed, and the ones that were repeated most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from likewise.io.units import Units
+from likewise.job import Job
+from likewise.runs.fate import Fate
+from likewise.runs.items import Items, Run
+from likewise.runs.shown import NEAR_THE_BEGINNING, read_again
+
+#: Parts listed, and the characters shown of each.
+LARGEST, SHOWN = 20, 200
+
+
+def counts(fate: Fate, items: Items, run: Run) -> dict[str, Any]:
+    """Return the counts of parts and of their characters. Raises AssertionError if they do not add up.
+
+    removed: for a part that stays; dropped: with a document that became too short.
+    """
+    units = units_of(fate)
+    rows = units.rows_of_sides[0]  # those of a second collection are not counted
+    removed = fate.decision.removed[rows]
+    dropped = fate.removed[units.document[rows]] & ~removed
+    groups = {"read": np.ones(rows.stop, bool), "kept": ~removed & ~dropped, "removed": removed, "dropped": dropped}
+    chars = units.column("chars")[rows].astype(np.int64)
+    found = {name: int(np.count_nonzero(group)) for name, group in groups.items()}
+    of_chars = {name: int(chars[group].sum()) for name, group in groups.items()}
+    for each in (found, of_chars):
+        if each["kept"] + each["removed"] + each["dropped"] != each["read"]:
+            raise AssertionError(f"parts were lost: {each}; this is a bug in likewise, please report it")
+    others = {"empty": int(items.empty[rows].sum()), "too_short_to_judge": int(items.short[rows].sum())}
+    return {"level": run.job.options.level, **found, **others, "characters": of_chars}
+
+
+def shortened(fate: Fate) -> int:
+    """Return how many documents were written without some of their parts."""
+    return len(np.unique(units_of(fate).document[fate.cut]))
+
+
+def largest(fate: Fate, job: Job) -> list[dict[str, Any]]:
+    """Return the parts with the most duplicates, the most common first: the text of the one that stays, its place, and how often it occurred.
+
+    The text is None where it lies far from the beginning of its source.
+    """
+    units, decision = units_of(fate), fate.decision
+    removed = np.flatnonzero(decision.removed)
+    kept, times = np.unique(decision.kept_row[removed], return_counts=True)
+    first = np.lexsort((kept, -times))[:LARGEST]
+    chosen = kept[first]
+    documents = [len(np.unique(units.document[[row, *removed[decision.kept_row[removed] == row]]])) for row in chosen.tolist()]
+    near = chosen[units.column("start")[chosen] < NEAR_THE_BEGINNING]
+    texts = read_again(units, near.tolist(), job.want) if len(near) else {}
+    source, position, begin, end = units.where(chosen)
+    places = zip(source.to_pylist(), position.tolist(), begin.tolist(), end.tolist(), strict=True)
+    return [
+        {"text": shortened_text(texts.get(row)), "times": int(number) + 1, "documents": of}
+        | dict(zip(("source", "position", "start", "end"), place, strict=True))
+        for row, number, of, place in zip(chosen.tolist(), times[first], documents, places, strict=True)
+    ]
+
+
+def shortened_text(text: str | None) -> str | None:
+    """Return the beginning of a text on one line."""
+    if text is None:
+        return None
+    line = " ".join(text[: 100 * SHOWN].split())
+    return line if len(line) <= SHOWN else f"{line[: SHOWN - 2]} …"
+
+
+def units_of(fate: Fate) -> Units:
+    assert isinstance(fate.compared, Units)
+    return fate.compared

@@ -1,0 +1,79 @@
+"""What becomes of documents: removed whole, or written without some of their parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from likewise.io.collection import Collection
+from likewise.io.units import Units
+from likewise.job import Job
+from likewise.kernels.units import outcomes
+from likewise.records import REJECTED, Edits
+from likewise.runs.items import Items, Run
+from likewise.runs.pipeline import in_order
+from likewise.runs.results import Decision
+
+#: Default of --min-left: a document of which no token is left is removed.
+LEAST_LEFT = 1
+
+
+@dataclass(frozen=True)
+class Fate:
+    """The outcome of documents, and of what was compared: documents, or their units."""
+
+    documents: Collection
+    removed: np.ndarray  # bool[documents]
+    compared: Collection
+    decision: Decision  # of what was compared
+    left: np.ndarray | None = None  # int64[documents]: tokens of the units that stay; None if documents were compared
+
+    @property
+    def kept(self) -> np.ndarray:
+        """bool[documents]: written, whole or without some of their parts. A second collection is not."""
+        kept = (self.documents.column("kind") != REJECTED) & ~self.removed
+        kept[self.documents.rows_of_sides[1]] = False
+        return kept
+
+    @property
+    def cut(self) -> np.ndarray:
+        """int64[m]: the units that are cut out of documents that stay."""
+        assert isinstance(self.compared, Units)
+        gone = self.decision.removed
+        return np.flatnonzero(gone & ~self.removed[self.compared.document])
+
+    def edits(self, number: int, job: Job) -> Edits | None:
+        """Return the parts to cut out of the documents of a source; None if documents were compared, or if no part was removed."""
+        if not isinstance(self.compared, Units):
+            return None
+        units, rows = self.compared, self.documents.rows_of(number)
+        cut = self.cut
+        cut = cut[slice(*np.searchsorted(units.document[cut], (rows.start, rows.stop)).tolist())]
+        if not len(cut):
+            return None
+        row, (begin, end) = units.document[cut] - rows.start, units.byte_spans(cut)
+        first = np.append(True, (row[1:] != row[:-1]) | (begin[1:] != end[:-1]))  # of units that follow each other
+        want = self.documents.sources[number].asked(job.want)
+        return Edits(want, row[first], begin[first], end[np.append(first[1:], True)])
+
+
+def fate_of(documents: Collection, items: Items, decision: Decision, run: Run) -> Fate:
+    """The outcome of all documents.
+
+    A document that loses parts and keeps fewer tokens than --min-left is removed. Its parts then stand for no others: parts of later documents that
+    were removed for them stay, of equal ones the first.
+    """
+    units, options = items.collection, run.job.options
+    if not isinstance(units, Units):
+        return Fate(documents, decision.removed, documents, decision)
+    least = LEAST_LEFT if options.min_left is None else options.min_left
+    order = in_order(documents, options, removing=True)
+    equals = np.where(decision.exact | decision.equal, decision.kept_row, items.first)
+    removed, left, kept = outcomes(order, units.first, units.column("tokens"), units.document, equals, decision.kept_row, least)
+    changed = np.flatnonzero(kept != decision.kept_row)
+    similarity, exact = decision.similarity.copy(), decision.exact.copy()
+    stays = kept[changed] < 0
+    similarity[changed] = np.where(stays, np.nan, 1.0)
+    exact[changed] = ~stays & (items.first[changed] == items.first[kept[changed]])
+    return Fate(documents, removed, units, replace(decision, kept_row=kept, similarity=similarity, exact=exact), left)
