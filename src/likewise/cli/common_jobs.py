@@ -133,6 +133,8 @@ def ways(folder: Path) -> None:
     lw.similarity(TEXTS[0], TEXTS[1], ignore=TEXTS[2:3])
     for by in ("words:3/bag", "words:1/containment"):
         lw.pairs(TEXTS, by=by, threshold=0.5)
+    for sides in ((TEXTS[:1], TEXTS), (TEXTS, TEXTS[:1])):  # the smaller one is held
+        lw.pairs(sides[0], against=sides[1], by="words:1/containment", threshold=0.5)
     for mode in ("oph", "classic"):
         sketch(TEXTS, mode=mode)
 

@@ -34,7 +34,7 @@ from likewise.stages.budget import Cut, hottest, overfull, sampled_cut
 from likewise.stages.copies import first_of_copies
 from likewise.stages.counting import Common, Stored, common, limit_of
 from likewise.stages.settle import Removals
-from likewise.stages.sketch import sketcher
+from likewise.stages.sketch import Stage, sketcher
 from likewise.stages.verify import verified
 from likewise.stages.walk import Sets, Walk, walk
 
@@ -66,13 +66,17 @@ class Local:
         self.read(sources, self.run.job, self.run.work)
         return Collection(sources, self.run.work, self.run.first_side)
 
-    def read(self, sources: Sequence[Source], job: Job, work: Work | Part) -> None:
-        """Read and sketch all rows into a work folder."""
+    def read(self, sources: Sequence[Source], job: Job, work: Work | Part, stage: Stage | None = None) -> None:
+        """Read all rows into a work folder, and the columns that a stage makes of them: by default `sketcher`.
+
+        Another stage may make columns of its own besides those of schema.ROW_COLUMNS, of any length, in which the rows of all chunks follow each
+        other. So one side of a comparison streams past what is known of the other: the stage looks each row up and returns what it found.
+        """
         run = self.run
         read(
             sources,
             job.want,
-            sketcher(job),
+            stage or sketcher(job),
             work,
             run.threads,
             skip=job.options.on_error == "skip",

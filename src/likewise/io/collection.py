@@ -17,13 +17,13 @@ import xxhash
 
 from likewise.errors import DataError, no_room
 from likewise.io import bands, consistency, ids, presence, unreadable
-from likewise.io.beginning_rows import OF_ITEMS, head
+from likewise.io.beginning_rows import head
 from likewise.io.chunks import chunk_at, chunks, failed, parsed
 from likewise.io.dimensions import first_dimension, has_other_dimension, with_dimension
 from likewise.io.formats.text import Files
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable
-from likewise.io.part import Part
+from likewise.io.part import Part, Parts
 from likewise.io.presence import Lack
 from likewise.io.room import CHUNK_COPIES, GUESS, LONG, SHORT, Sketched, first_above, held
 from likewise.io.work import Work
@@ -32,7 +32,7 @@ from likewise.items.wrapped import bits, wrapped
 from likewise.kinds import of_payload
 from likewise.messages import option
 from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Want
-from likewise.schema import ROW_COLUMNS, UNIT_COLUMNS
+from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
 STDIN = "stdin"  # name of standard input as a source
@@ -209,13 +209,11 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
     data = memoryview(text.buffers()[2] or b"")[start : start + int(sizes.sum())]
     missing = identity.is_null().to_numpy(zero_copy_only=False)
     return {
-        **{name: columns[name] for name in ROW_COLUMNS},
-        "sets": columns["sets"],
+        **{name: values for name, values in columns.items() if name != "band_keys"},
         "id-size": np.where(missing, -1, sizes).astype("i4"),
         "id-data": data,
         "rejected": "".join(json.dumps(entry) + "\n" for entry in rejected).encode(),
         "digest": digest,
-        **{name: columns[name] for name in columns.keys() & {*OF_ITEMS, "units", *(f"unit-{name}" for name in UNIT_COLUMNS)}},
         **bands.columns(columns["band_keys"]),
     }
 
@@ -228,7 +226,7 @@ def files_of(sources: Sequence[Source]) -> list[str]:
 class Collection:
     """Rows by number, from 0 across all sources in order; rejected rows are included."""
 
-    def __init__(self, sources: Sequence[Source], work: Work | Part, first_side: int | None = None):
+    def __init__(self, sources: Sequence[Source], work: Work | Part | Parts, first_side: int | None = None):
         """first_side: the number of sources in the first of two collections; the others form the second. None: there is one collection."""
         self.sources = sources
         self.first_side = len(sources) if first_side is None else first_side

@@ -48,3 +48,18 @@ class Part:
         """Delete the columns."""
         if names := [self.prefix + name for name in self.lengths if (self.folder / f"{self.prefix}{name}.col").exists()]:
             self.work.discard(*names)
+
+
+class Parts:
+    """The rows of two parts as one, what `Collection` reads: those of the second, and its sources, follow those of the first."""
+
+    def __init__(self, work: Work, names: tuple[str, str], sources: int):
+        """sources: the number of sources of the first part."""
+        self.parts, self.sources = [Part(work, name) for name in names], sources
+
+    def done(self, step: str) -> list[dict[str, Any]]:
+        first, second = (part.done(step) for part in self.parts)
+        return [*first, *({**entry, "source": entry["source"] + self.sources} for entry in second)]
+
+    def column(self, name: str, dtype: Any) -> np.ndarray:
+        return np.concatenate([part.column(name, dtype) for part in self.parts])

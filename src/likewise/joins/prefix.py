@@ -28,9 +28,8 @@ MATCHES_AT_ONCE, MATCHES_OF_A_TASK = 1 << 14, 1 << 17
 TASKS = 8
 #: Bits by which dissimilar sets should differ, as a multiple of the maximum for similar ones.
 CLEARLY = 1.25
-#: The sides of a probe's partners, by its own side: for pairs across, and for containment, where the probe contains the partner.
+#: The sides of a probe's partners, by its own side.
 ACROSS: dict[int, tuple[int, ...]] = {1: (2, 3), 2: (1, 3), 3: (1, 2, 3)}
-HOLDING: dict[int, tuple[int, ...]] = {1: (), 2: (1, 3), 3: (1, 3)}
 
 
 @dataclass
@@ -94,7 +93,6 @@ def windows(
     greatest: Longs | None,
     per: NDArray[np.uint64] | None,
     side: NDArray[np.uint8] | None,
-    partners: dict[int, tuple[int, ...]] = ACROSS,
 ) -> tuple[Longs, Places, Places]:
     """(items by group and size, low and high uint32[windows, n]): the range of places of each set's partners.
 
@@ -111,11 +109,11 @@ def windows(
     else:
         high = np.searchsorted(keys, (key + np.minimum(greatest, span - 1))[order], side="right")
     if side is not None:
-        return across(order, low, high, side, partners)
+        return across(order, low, high, side)
     return order, low[None].astype(np.uint32), high[None].astype(np.uint32)
 
 
-def across(order: Longs, low: Longs, high: Longs, side: NDArray[np.uint8], partners: dict[int, tuple[int, ...]]) -> tuple[Longs, Places, Places]:
+def across(order: Longs, low: Longs, high: Longs, side: NDArray[np.uint8]) -> tuple[Longs, Places, Places]:
     """The windows of `windows` for pairs across, with the items of each side together: a window into each side.
 
     A list of the index then holds the possible partners of a side in one run.
@@ -126,7 +124,7 @@ def across(order: Longs, low: Longs, high: Longs, side: NDArray[np.uint8], partn
     for one in (1, 2, 3):
         begin, end = np.searchsorted(sides[place], (one, one + 1))
         former = place[begin:end]
-        wanted = np.isin(sides[place], [mine for mine, others in partners.items() if one in others])
+        wanted = np.isin(sides[place], [mine for mine, others in ACROSS.items() if one in others])
         lows[one - 1, wanted] = begin + np.searchsorted(former, low[place[wanted]])
         highs[one - 1, wanted] = begin + np.searchsorted(former, high[place[wanted]])
     return order[place], lows, highs

@@ -11,7 +11,7 @@ import numpy as np
 from likewise.joins.combined import affordable, expected_collisions, number_of_keys, prefixes
 from likewise.joins.costs import COMBINE, ENTER, MARKED, SAMPLED, cost_of_keys, look_up, visit
 from likewise.joins.pairs import ALL, UNBOUNDED, Among, Counts, Groups, Longs, PairBlock, Sides
-from likewise.joins.prefix import ACROSS, HOLDING, Joined, Places, Rule, join_of, matches, signs_of, windows
+from likewise.joins.prefix import Joined, Places, Rule, join_of, matches, signs_of, windows
 from likewise.kernels import join as kernels
 from likewise.kernels.join import CONTAINED, JACCARD
 from likewise.stages.ranking import Ranked
@@ -57,7 +57,7 @@ class SetJoin:
 
         among: the pairs that will be requested first, and that the cost refers to; if it has sides, `ranked` must have had them too. per: uint64[n],
         only pairs of equal values. contained: ordered pairs instead, of an item and another that contains at least the threshold's share of it; the
-        value is that share, and with sides the first is of A and the second of B.
+        value is that share; without sides (see `joins.containment`).
         """
         self.ranking, self.threshold, self.contained, self.workers = ranking, threshold, contained, workers
         self.per = per if per is not None and per.any() else None
@@ -100,7 +100,7 @@ def ready(
     """Build the index of a join. Arguments as for `SetJoin`, and ``times`` as for `cost_at`."""
     size = ranking.size.astype(np.int64)
     rule, entered, probed, least, greatest = lengths(size, threshold, contained)
-    order, low, high = windows(size, least, greatest, per, side, HOLDING if contained else ACROSS)
+    order, low, high = windows(size, least, greatest, per, side)
     signs = signs_of(ranking, entered - 1)
     if not contained:
         there = low < high

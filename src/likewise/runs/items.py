@@ -139,7 +139,7 @@ def words(items: Items, run: Run, rows: np.ndarray | None = None) -> tuple[np.nd
 def words_of(collection: Collection, run: Run, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The words of rows, int64[n], end to end: uint64[m], and where each begins, int64[n + 1]."""
     size = np.asarray(collection.column("size"))
-    stored = run.work.column("sets", "u8")
+    stored = collection.work.column("sets", "u8")
     as_they_lie = len(rows) == len(size) and (rows == np.arange(len(rows))).all()
     if len(size) and (each := int(size[0])) and (size == each).all():  # codes and vectors: the beginnings need no lookup
         offsets = np.arange(len(rows) + 1) * each

@@ -40,7 +40,7 @@ class Origin:
         self.files = collection.files
         self.first_row = collection.first_row
         begins: list[list[tuple[int, int]]] = [[(0, 0)] for _ in self.sources]  # of each chunk and the end: (place, rows before it)
-        for entry in run.work.done("chunk"):
+        for entry in collection.work.done("chunk"):
             chunks = begins[entry["source"]]
             chunks.append((entry["next"], chunks[-1][1] + entry["rows"]))
         self.begins = [np.array(chunks, np.int64) for chunks in begins]

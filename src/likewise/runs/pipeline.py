@@ -48,6 +48,16 @@ IGNORED_BYTES = 24
 
 def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
     """Read and sketch all rows. Raises UsageError and DataError for options that no row fits, and for inputs that changed."""
+    prepare(sources, run, engine)
+    run.begin("reading and sketching", bytes_to_read(sources), "bytes")
+    run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
+    collection = engine.rows(sources)
+    check_rows(collection, run)
+    return collection
+
+
+def prepare(sources: Sequence[Source], run: Run, engine: Engine) -> None:
+    """Check the options that need no row, and find the common shingles that are ignored."""
     job, options = run.job, run.job.options
     files = [printable(name) for source in sources[: run.first_side] for name, _ in source.files]
     for pattern in options.prefer:
@@ -59,10 +69,12 @@ def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
         run.begin("reading shingles", bytes_to_read(sources), "bytes")
         run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("count-chunk")))
         ignore(run, *engine.common(sources, options.ignore_common))
-    run.begin("reading and sketching", bytes_to_read(sources), "bytes")
-    run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))
-    collection = engine.rows(sources)
-    for number, source in enumerate(sources):
+
+
+def check_rows(collection: Collection, run: Run, first: int = 0) -> None:
+    """Raises DataError for options that no row fits, and for inputs that changed. first: the number of the first source among those of the run."""
+    job, options, sources = run.job, run.job.options, collection.sources
+    for number, source in enumerate(sources, first):
         check_unchanged(source, run.inputs[number])
     if message := collection.fields_missing(job.want, limited=options.limit is not None) or collection.unusable(job.want, str(job.method)):
         raise DataError(message)
@@ -79,7 +91,6 @@ def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
     if options.score and len(collection) and np.isnan(collection.column("score")).all():
         seen = presence.seen(sources, job.want)
         raise DataError(f"no row has a number in the field {options.score!r}, which {option('keep', options.keep)} needs{seen}")
-    return collection
 
 
 def ignore(run: Run, common: Common, items: int) -> None:
@@ -122,7 +133,7 @@ def distinct(collection: Collection, run: Run, engine: Engine, *, removing: bool
     options = run.job.options
     run.begin("collapsing exact copies", len(collection), "items")
     kind, tokens = collection.column("kind"), collection.column("tokens")
-    empty = (kind != REJECTED) & (tokens == 0)
+    empty = without_tokens(collection)
     short = (kind == TEXT) & (tokens > 0) & (tokens < options.min_tokens)
     live = (kind == TEXT) & (tokens > 0) & ~short
     copy, copied = collection.column("copy"), live
@@ -142,6 +153,11 @@ def distinct(collection: Collection, run: Run, engine: Engine, *, removing: bool
     bands = run.job.plan.bands if run.job.plan else 0
     note_need(f"{len(collection):,} records", ROW_BYTES * len(collection) + (ITEM_BYTES + BAND_BYTES * bands) * len(member), run)
     return items
+
+
+def without_tokens(collection: Collection) -> np.ndarray:
+    """bool[rows]: readable rows without tokens."""
+    return np.asarray((collection.column("kind") != REJECTED) & (collection.column("tokens") == 0))
 
 
 def note_need(what: str, need: int, run: Run) -> bool:

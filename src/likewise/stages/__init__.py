@@ -16,5 +16,6 @@ In the order of a run:
 - settle: greedy removal once all similar pairs are known
 - budget: the pairs that overfull buckets left out
 - ranking: sets as ranks of their elements, for joins and searches
+- known: keys that are held in memory, in which others are looked up
 - listing: pairs of items as pairs of rows
 """

@@ -15,8 +15,8 @@ class Listing:
     def __init__(self, first: np.ndarray, member: np.ndarray, sides: np.ndarray | None, most: int, equal: float = 1.0, *, ordered: bool = False):
         """first: int64[rows], the first copy of each row; member: int64[items], the row of each item; sides: uint8[rows], 0 or 1, or None.
 
-        most: the maximum number of pairs. equal: the similarity of copies, or their distance. ordered: pairs are directed, from side 0 to side 1; the
-        reverse is another pair.
+        most: the maximum number of pairs. equal: the similarity of copies, or their distance. ordered: pairs are directed, and the reverse is
+        another pair; without sides.
         """
         self.first, self.member, self.sides, self.most, self.equal, self.ordered = first, member, sides, most, equal, ordered
         later = np.flatnonzero(first != np.arange(len(first)))
@@ -79,8 +79,7 @@ class Listing:
             self.product((a, a_end), (b, b_end), similarity)
         else:
             self.product((a, a_middle), (b_middle, b_end), similarity)
-            if not self.ordered:
-                self.product((a_middle, a_end), (b, b_middle), similarity)
+            self.product((a_middle, a_end), (b, b_middle), similarity)
 
     def product(self, a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray], similarity: np.ndarray) -> None:
         """Add each row of a run of ``order`` with each row of another. a and b: the beginnings and ends of the runs, int64[m] each."""
@@ -102,8 +101,7 @@ class Listing:
     def check(self, more: int) -> None:
         """Raises UsageError if ``more`` pairs would exceed the maximum."""
         if self.count + more > self.most:
-            star = "" if self.ordered or self.sides is not None else f"list only pairs of members with their leader ({option('star')}), or "
-            raise UsageError(f"more than {counted(self.most, 'pair is', 'pairs are')} at or above the threshold; {star}raise {option('max_pairs')}")
+            raise too_many(self.most, star=not self.ordered and self.sides is None)
 
     def result(self) -> tuple[np.ndarray, np.ndarray]:
         """All pairs of rows, int64[m, 2], and their similarities, float64[m]. Empties the listing."""
@@ -115,3 +113,9 @@ class Listing:
             at -= len(part)
             rows[at : at + len(part)], similarity[at : at + len(part)] = part, self.similarity.pop()
         return rows, similarity
+
+
+def too_many(most: int, *, star: bool = False) -> UsageError:
+    """The error of more than ``most`` pairs. star: those of members with their leader could be listed instead."""
+    instead = f"list only pairs of members with their leader ({option('star')}), or " if star else ""
+    return UsageError(f"more than {counted(most, 'pair is', 'pairs are')} at or above the threshold; {instead}raise {option('max_pairs')}")

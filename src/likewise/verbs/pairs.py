@@ -95,14 +95,19 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
     if options.star and against is not None:
         raise UsageError(f"{option('star')} lists members of clusters inside one collection; leave it out with {option('against')}")
     with started(inputs, options, "pairs", None, progress, against) as (sources, run):
-        collection = pipeline.collect(sources, run, Local(run))
-        items = pipeline.distinct(collection, run, Local(run))
+        if run.job.contained and against is not None:
+            from likewise.runs import streamed  # loads exact joins
+
+            collection, rows, similarity = streamed.search(sources, run)
+        else:
+            collection = pipeline.collect(sources, run, Local(run))
+            items = pipeline.distinct(collection, run, Local(run))
+            sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
+            rows, similarity = pipeline.star_pairs(items, run, Local(run)) if options.star else pipeline.find_pairs(items, run, sides)
         job = run.job
-        sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
-        rows, similarity = pipeline.star_pairs(items, run, Local(run)) if options.star else pipeline.find_pairs(items, run, sides)
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(job), sides=(0, int(against is not None))).whole()
         origin = Origin(collection, run)
-        for said in summary.warnings(collection, items.empty, job, np.zeros(len(collection), bool)):
+        for said in summary.warnings(collection, pipeline.without_tokens(collection), job, np.zeros(len(collection), bool)):
             run.warn(said)
         report = {
             "threshold": float(job.threshold),
