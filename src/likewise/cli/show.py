@@ -45,6 +45,9 @@ def command(screen: Screen, out: str, identity: str) -> None:
 def show(screen: Screen, originals: Any, identity: str) -> None:
     """Print the outcome of the item with this id, or at this place."""
     folder = originals.out
+    if originals.method.get("level"):
+        show_document(screen, originals, identity)
+        return
     if any(show_rows(screen, originals, *(rows_of(originals, column, spelled) for column in IDS)) for spelled in spellings(originals, identity)):
         return
     found = originals.find(identity) or place_of(originals, identity)
@@ -53,6 +56,20 @@ def show(screen: Screen, originals: Any, identity: str) -> None:
     place, item = found  # which may be listed by another id: files are called by their folder, too
     if not show_rows(screen, originals, *(originals.removed.filter(is_at(originals, column, place)).to_pylist() for column in IDS)):
         show_alone(screen, originals, place, item)
+
+
+def show_document(screen: Screen, originals: Any, identity: str) -> None:
+    """Print what became of a document of which parts may have been removed."""
+    from likewise.cli.show_parts import show_parts
+
+    each = [(column, rows_of(originals, column, spelled)) for spelled in spellings(originals, identity) for column in IDS]
+    places = [(rows[0][f"{prefix}source"], rows[0][f"{prefix}position"]) for column, rows in each if rows for prefix in [column.removesuffix("id")]]
+    if not places:
+        found = originals.find(identity) or place_of(originals, identity)
+        if found is None:
+            raise UsageError(f"no item of {originals.out} has the id {identity!r}; {hint(originals, identity)}")
+        places = [found[0]]
+    show_parts(screen, originals, places[0], *(originals.removed.filter(is_at(originals, column, places[0])).to_pylist() for column in IDS))
 
 
 def show_rows(screen: Screen, originals: Any, removed: list[dict[str, Any]], members: list[dict[str, Any]]) -> bool:

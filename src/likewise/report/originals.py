@@ -72,6 +72,13 @@ class Originals:
         """The table removed.parquet. Raises FormatError if it has been changed."""
         return pq.read_table(storage.arrow(whole(self.out, self.manifest, "removed.parquet")))
 
+    def tokens_left(self, place: Place) -> int | None:
+        """Return the tokens left of a document that lost parts and was removed; None if it was not. Raises FormatError as `removed`."""
+        table = pq.read_table(storage.arrow(whole(self.out, self.manifest, "dropped.parquet")))
+        here = pc.and_(pc.equal(table["source"], place[0]), pc.equal(table["position"], place[1]))
+        left: list[int] = table.filter(here)["tokens_left"].to_pylist()
+        return left[0] if left else None
+
     @cached_property
     def groups(self) -> Groups | None:
         """The groups of elements, or None if the run had none or their file is gone."""
@@ -225,7 +232,8 @@ def examples(originals: Originals) -> Iterator[Example]:
     table = originals.removed
     order = {source: number for number, source in enumerate(originals.paths)}
     sources = np.array([order.get(source, -1) for source in table["kept_source"].to_pylist()], np.int64)
-    _, head = np.unique(np.stack([sources, table["kept_position"].to_numpy()]), axis=1, return_inverse=True)
+    where = [table[name].to_numpy() for name in ("kept_position", "kept_start") if name in table.column_names]
+    _, head = np.unique(np.stack([sources, *where]), axis=1, return_inverse=True)
     near = pc.not_equal(table["reason"], "exact").to_numpy()
     name = originals.value
     rows = table.take(choose(head.ravel(), near, table[name].to_numpy(), name)).to_pylist()
@@ -234,6 +242,11 @@ def examples(originals: Originals) -> Iterator[Example]:
         here, there = (row["source"], row["position"]), (row["kept_source"], row["kept_position"])
         named = {"kept_id": row["kept_id"], "kept_source": there[0], "kept_position": there[1]}
         named |= {"removed_id": row["id"], "removed_source": here[0], "removed_position": here[1]}
-        named |= {"kept_text": texts[there].text, "removed_text": texts[here].text}
+        named |= {"kept_text": part_of(texts[there].text, row, "kept_"), "removed_text": part_of(texts[here].text, row, "")}
         how = {"kind": originals.want.kind, "value": name, "by": originals.method["by"], "groups": originals.groups}
         yield Example(**named, similarity=row[name], reason=row["reason"], **how)
+
+
+def part_of(text: str, row: dict[str, Any], side: str) -> str:
+    """Return what a row of removed.parquet names of the text of an item: a part, or all of it. ``side``: "kept_" or ""."""
+    return text[row[f"{side}start"] : row[f"{side}end"]] if "start" in row else text

@@ -55,16 +55,22 @@ class Origin:
         file = pc.index_in(source, pa.array(self.files, source.type)).to_numpy()
         return np.array(first, np.int64)[file] + position.to_numpy()
 
-    def snippets(self, rows: np.ndarray, length: int | None) -> pa.Array:
-        """Return the contents of rows as shown to people, cut to ``length`` characters. Raises DataError if an input is gone or has changed."""
+    def snippets(self, rows: np.ndarray, length: int | None, parts: tuple[np.ndarray, np.ndarray] | None = None) -> pa.Array:
+        """Return the contents of rows as shown to people, cut to ``length`` characters. Raises DataError if an input is gone or has changed.
+
+        parts: where the wanted parts of texts begin and end, in characters; None: all is wanted.
+        """
         distinct, places = np.unique(rows, return_inverse=True)
         numbers = np.searchsorted(self.first_row, distinct, side="right") - 1
         texts: list[str] = []
         for number in np.unique(numbers).tolist():
             here = distinct[numbers == number] - self.first_row[number]
             self._check(number, here)
-            texts += [snippet(text, self.want.kind, length) for text in self._read(number, here)]
-        return pa.array(texts, pa.large_string()).take(pa.array(places))
+            texts += self._read(number, here) if parts else [snippet(text, self.want.kind, length) for text in self._read(number, here)]
+        if parts is None:
+            return pa.array(texts, pa.large_string()).take(pa.array(places))
+        spans = zip(places.tolist(), *(each.tolist() for each in parts), strict=True)
+        return pa.array([snippet(texts[at][begin:end], self.want.kind, length) for at, begin, end in spans], pa.large_string())
 
     def near(self, rows: np.ndarray) -> bool:
         """Return True if the rows can be read quickly: they are in memory, or near the beginning of a file."""

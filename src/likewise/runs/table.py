@@ -84,8 +84,11 @@ class Contents(Protocol):
     def rows(self, source: pa.ChunkedArray, position: pa.ChunkedArray) -> np.ndarray:
         """Return the numbers of the rows at these places, int64[n]."""
 
-    def snippets(self, rows: np.ndarray, length: int | None) -> pa.Array:
-        """Return the contents of rows as shown to people, cut to ``length`` characters. Raises DataError if an input is gone or has changed."""
+    def snippets(self, rows: np.ndarray, length: int | None, parts: tuple[np.ndarray, np.ndarray] | None = None) -> pa.Array:
+        """Return the contents of rows, or parts of them, as shown to people, cut to ``length`` characters.
+
+        Raises DataError if an input is gone or has changed.
+        """
 
     def near(self, rows: np.ndarray) -> bool:
         """Return True if the rows can be read quickly."""
@@ -324,9 +327,13 @@ class Table:
         table, names = data.table, [name for name in data.table.column_names if name in ITEMS]
         if not names:
             raise UsageError(f"with_text: this table has no column of ids; its columns are {', '.join(self.columns)}")
-        texts = self._origin.snippets(
-            np.concatenate([data.numbers(name, self._origin) for name in names]), length
-        )  # of all columns, so that a source is read once
+        rows = np.concatenate([data.numbers(name, self._origin) for name in names])  # of all columns, so that a source is read once
+        ends = [[name.replace("id", what) for name in names] for what in ("start", "end")]
+        parts = None
+        if all(name in table.column_names for name in (*ends[0], *ends[1])):
+            begin, end = (np.concatenate([table[name].to_numpy() for name in each]) for each in ends)
+            parts = begin, end
+        texts = self._origin.snippets(rows, length, parts)
         for number, name in enumerate(names):
             text = name.replace("id", "text")
             if text in table.column_names:
