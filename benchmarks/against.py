@@ -40,8 +40,18 @@ def sides(kind: str, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def lines(words: np.ndarray) -> Iterator[str]:
-    for row, each in enumerate(vocabulary()[words]):
-        yield json.dumps({"id": row, "text": " ".join(each)}) + "\n"
+    known = vocabulary()
+    for row, each in enumerate(words):
+        yield json.dumps({"id": row, "text": " ".join(known[each])}) + "\n"
+
+
+def made(kind: str, n: int, files: dict[str, Path]) -> np.ndarray:
+    """Write both files, and return `sides`[2]. Their words are freed: a process that is started counts this one's memory as its own."""
+    old, new, known = sides(kind, n)
+    for name, words in (("old", old), ("new", new)):
+        with files[name].open("w") as file:
+            file.writelines(lines(words))
+    return known
 
 
 def main() -> None:
@@ -51,11 +61,8 @@ def main() -> None:
     options = parser.parse_args()
     table = []
     for kind in ("plain", "hot"):
-        old, new, known = sides(kind, options.documents)
         files = {name: options.folder / f"{name}.jsonl" for name in ("old", "new")}
-        for path, words in zip(files.values(), (old, new), strict=True):
-            with path.open("w") as file:
-                file.writelines(lines(words))
+        known = made(kind, options.documents, files)
         out, both = options.folder / "against.out", [str(path) for path in files.values()]
         against = [*LIKEWISE, "dedup", both[1], "--against", both[0], "-o", str(out), *SETTING]
         contenders = {

@@ -105,6 +105,23 @@ def test_walk_beside_items_that_stay_equals_the_sequential_walk(sets, bands, var
         check_walk(sets, np.random.default_rng(seed).integers(0, variety, (bands, len(sets))), scope=scope)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_of_very_many_matches_the_most_similar_are_remembered(threads, monkeypatch):
+    """220 items that stay, half of them in each band, and 40 items similar to all of them, 4 elements of 6 or 5 of 5: 128 of 220 matches each."""
+    sets = [{1, 2, 3, 4, 5 if i % 3 == 0 else 100 + i} for i in range(220)] + [{1, 2, 3, 4, 5}] * 40
+    keys = np.array([[0 if i < 120 or i >= 220 else i for i in range(260)], [0 if i >= 120 else i for i in range(260)]])
+    buckets = buckets_of(keys, split=True, scope=Scope(220, False))
+    whole = walk(batch(sets), buckets, Workers(tasks=threads))
+    monkeypatch.setattr("likewise.stages.walk.MOST_MATCHES", 100)
+    monkeypatch.setattr("likewise.stages.walk.MATCHES_AT_ONCE", 300)
+    monkeypatch.setattr("likewise.stages.walk.COMPARED_AT_ONCE", 100)
+    found = walk(batch(sets), buckets, Workers(tasks=threads))
+    assert len(whole.matches) == 40 * 220 and found.compared == whole.compared
+    assert found.representative.tolist() == whole.representative.tolist() == [-1] * 220 + [0] * 40
+    nearest = sorted([i for i in range(220) if i % 3 == 0] + [i for i in range(220) if i % 3][: 128 - 74])
+    assert found.matches[:, :2].tolist() == [[item, kept] for item in range(220, 260) for kept in nearest]
+
+
 def test_a_long_chain_keeps_every_second_item():
     """x0 ~ x1 ~ x2 ...: each like its neighbors only (3 of 5 elements), all in one bucket: x1 goes for x0, x2 stays, x3 goes for x2."""
     chain = [{i, i + 1, i + 2, i + 3} for i in range(300)]

@@ -18,16 +18,14 @@ from likewise.joins.pairs import ALL, Among, Counts, Join, Longs, PairBlock, Sid
 from likewise.kernels.compare import scores, values
 from likewise.stages.scope import ALL as ALL_PAIRS
 from likewise.stages.scope import Scope
-from likewise.stages.settle import Removals, settled
+from likewise.stages.settle import MOST_MATCHES, REMEMBERED, Removals, most_similar, settled
 
 #: Pairs held at once, for each of all items, and for each item of a part; and the minimum and maximum of the total.
-EACH_OF_ALL, EACH, FEWEST, MOST = 32, 4, 2**13, 2**22
+EACH_OF_ALL, EACH, FEWEST, MOST = 32, 4, 2**13, MOST_MATCHES
 #: Items of the first part, all of whose pairs are held; and the factor by which decided items grow with each part.
 FIRST, GROWTH = 2**7, 4
 #: Items in the sample that shows if there are too many pairs.
 SAMPLE = 2**8
-#: Pairs remembered for each removed item, with its most similar kept items, if there are more than ``MOST``.
-REMEMBERED = 128
 
 
 def removals(join: Join, n: int, counts: Counts, *, distances: bool, scope: Scope = ALL_PAIRS) -> Removals:
@@ -146,9 +144,7 @@ class Matches:
     def forget(self) -> None:
         """Drop all but the most similar pairs of each removed item."""
         found = np.concatenate(self.blocks)
-        found = found[np.lexsort((found[:, 1], -found[:, 2], found[:, 0]))]
-        place = np.arange(len(found)) - np.searchsorted(found[:, 0], found[:, 0])
-        self.blocks = [found[place < REMEMBERED]]
+        self.blocks = [found[most_similar(found[:, 0], found[:, 1], found[:, 2], REMEMBERED)]]
         self.number = len(self.blocks[0])
         self.room = max(MOST, 2 * self.number)
 

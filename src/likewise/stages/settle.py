@@ -13,6 +13,9 @@ import numpy as np
 
 from likewise.kernels.greedy import settle
 
+#: Of more matches than this, only the most similar of each removed item are remembered, this many.
+MOST_MATCHES, REMEMBERED = 2**22, 128
+
 
 class Settled(NamedTuple):
     """The outcome for n items."""
@@ -27,9 +30,16 @@ class Removals(NamedTuple):
 
     representative: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
     value: np.ndarray  # float64[n]: similarity or distance to the representative; NaN for a kept item, and where nothing was checked
-    matches: np.ndarray  # int64[m, 2]: verified pairs of an item and an earlier kept item, sorted
+    matches: np.ndarray  # int64[m, 2]: verified pairs of an item and an earlier kept item, sorted; not all if there are more than MOST_MATCHES
     values: np.ndarray  # float64[m]: their similarity or distance
     compared: int  # pairs of items that were compared
+
+
+def most_similar(item: np.ndarray, kept: np.ndarray, closeness: np.ndarray, most: int = REMEMBERED) -> np.ndarray:
+    """The places of ``most`` pairs of each item, int64[k]: those of the greatest closeness, of equal ones those with the earliest kept item."""
+    order = np.lexsort((kept, -closeness, item))
+    rank = np.arange(len(order)) - np.searchsorted(item[order], item[order])
+    return order[rank < most]
 
 
 def settled(later: np.ndarray, earlier: np.ndarray, overlap: np.ndarray, out_of: np.ndarray, n: int) -> Settled:

@@ -15,6 +15,7 @@ from likewise.kernels.unionfind import join_buckets, roots
 from likewise.kernels.walk import LIST, REMEMBERED, greedy_walk
 from likewise.stages.buckets import Buckets
 from likewise.stages.candidates import BUDGET
+from likewise.stages.settle import MOST_MATCHES, most_similar
 from likewise.stages.workers import ALONE, Workers
 
 MODES = {"exact": EXACT, "estimate": ESTIMATE, "none": UNCHECKED}
@@ -62,7 +63,7 @@ class Walk:
     representative: np.ndarray  # int64[n]: the kept item that an item was removed for; -1: kept
     overlap: np.ndarray  # int64[n]: overlap / out_of is the similarity to the representative
     out_of: np.ndarray
-    matches: np.ndarray  # int64[m, 4]: the verified pairs: item, kept item, overlap, out of
+    matches: np.ndarray  # int64[m, 4]: the verified pairs: item, kept item, overlap, out of; those of `trimmed` if there are very many
     compared: int
 
 
@@ -77,10 +78,12 @@ def walk(sets: Sets, buckets: Buckets, workers: Workers = ALONE) -> Walk:
     seen = np.full(n, -1, np.int32)
     state = np.full((n, 3), -1, np.int64)
 
-    def part(items: np.ndarray) -> tuple[list[np.ndarray], int]:
+    held = [0]  # matches so far; threads may lose each other's additions, which only delays `trimmed`
+
+    def part(items: np.ndarray) -> tuple[list[np.ndarray], int, int]:
         matches = np.empty((levels * bands * BUDGET + MATCHES_AT_ONCE, 4), np.int64)
         buffers, cursor = sets.buffers(), buckets.splits.begin[:-1].copy()
-        found, compared, place = [], 0, 0
+        found, compared, place, number = [], 0, 0, 0
         while place < len(items):
             before = place
             room = (cursor, buffers, seen, state, matches)
@@ -89,16 +92,27 @@ def walk(sets: Sets, buckets: Buckets, workers: Workers = ALONE) -> Walk:
                 *(buckets.bucket, buckets.splits, buckets.scope, lists, remembered, near, BUDGET),
                 *(items, place, COMPARED_AT_ONCE, *room),
             )
-            found.append(matches[:written].copy())
+            number += written
+            held[0] += written
+            found.append(trimmed(matches[:written], sets) if held[0] > MOST_MATCHES else matches[:written].copy())
             compared += more
             workers.advance(place - before)
-        return found, compared
+        return found, number, compared
 
     done = list(workers.run(part, independent(buckets, 1 if workers.tasks == 1 else PARTS * workers.tasks)))
-    matches = np.concatenate([np.empty((0, 4), np.int64), *(found for blocks, _ in done for found in blocks)])
+    matches = np.concatenate([np.empty((0, 4), np.int64), *(found for blocks, _, _ in done for found in blocks)])
+    if sum(number for _, number, _ in done) > MOST_MATCHES:
+        matches = trimmed(matches, sets)
     matches = matches[np.lexsort((matches[:, 1], matches[:, 0]))]
-    compared = sum(number for _, number in done)
+    compared = sum(number for _, _, number in done)
     return Walk(state[:, 0], state[:, 1], state[:, 2], matches, compared)
+
+
+def trimmed(matches: np.ndarray, sets: Sets) -> np.ndarray:
+    """The most similar matches of each item (`settle.most_similar`). Nothing is trimmed unless all are too many, so threads do not matter."""
+    value = sets.similarity(matches[:, 2], matches[:, 3])
+    closeness = np.nan_to_num(-value if sets.rule.distance else value)
+    return matches[most_similar(matches[:, 0], matches[:, 1], closeness)]
 
 
 def empty_lists(buckets: Buckets, odd: np.ndarray, allocate: Callable[..., np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
