@@ -72,6 +72,11 @@ def with_notice(folder: Path) -> None:
     (folder / ".notice.txt").write_text(rows(1, 1)[0]["text"][:50])
 
 
+def beside(folder: Path) -> None:
+    texts(folder)
+    (folder / ".old.jsonl").write_bytes(lines(rows(1, 120)[::4] + rows(11, 60)))
+
+
 def compressed(folder: Path) -> None:
     (folder / "crawl.jsonl.zst").write_bytes(packed(lines(rows(2, 120)), "zst"))
 
@@ -137,6 +142,7 @@ JOBS: dict[str, Job] = {
     "folder": Job(folder_of_texts, ("--pairs", "--by", "words:3", "--threshold", "0.6")),
     "damaged": Job(damaged, ("--on-error", "skip", "--limit", "140", "--threshold", "0.7", "--removed-records")),
     "common": Job(with_notice, ("--by", "words:1", "--ignore-common", "5%", "--ignore", "{given}/.notice.txt", "--threshold", "0.7")),
+    "against": Job(beside, ("--against", "{given}/.old.jsonl", "--also-inside", "--pairs", "--removed-records", "--threshold", "0.7")),
     "sets": Job(sets, ("--by", "elements", "--exact", "--threshold", "0.7", "--pairs", "--output", "ids")),
     "vectors": Job(vectors, ("--by", "cosine", "--threshold", "0.95", "--pairs", "--removed-records")),
     "codes": Job(codes, ("--by", "hamming", "--within", "3", "--field", "code", "--output", "mask")),

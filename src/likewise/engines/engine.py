@@ -65,7 +65,8 @@ class Engine(Protocol):
     def collide(self, items: Items) -> Any:
         """The candidate pairs: a table of (later, earlier), each pair that collides in any band once.
 
-        A band may be partitioned by whole buckets (`stages.candidates`). Without a plan all items with equal values of ``--per`` are candidates.
+        A band may be partitioned by whole buckets (`stages.candidates`). Without a plan all items with equal values of ``--per`` are candidates. Only
+        pairs in `Items.scope` are.
         """
 
     def similar(self, items: Items, candidates: Any) -> Any:
