@@ -174,6 +174,17 @@ def test_csv(tmp_path: Path, separator: str, end: str, seed: int) -> None:
         assert row in some or record in written
 
 
+def test_cells_that_would_be_read_in_another_way(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"text\none\n")
+    with pytest.raises(lw.DataError, match="an empty line is none"):
+        rewrite(tmp_path / "a.csv", tmp_path / "out", np.ones(1, bool), edits(["one"], {0: [(0, 3)]}))
+    (tmp_path / "a.csv").write_bytes(b'text,n\none "two",1\n')
+    with pytest.raises(lw.DataError, match="begins with a quote"):
+        rewrite(tmp_path / "a.csv", tmp_path / "out", np.ones(1, bool), edits(['one "two"'], {0: [(0, 4)]}))
+    rewrite(tmp_path / "a.csv", tmp_path / "out", np.ones(1, bool), edits(['one "two"'], {0: [(0, 9)]}))
+    assert (tmp_path / "out").read_bytes() == b"text,n\n,1\n"
+
+
 @pytest.mark.parametrize("marked", [False, True])
 def test_text_files(tmp_path: Path, marked: bool) -> None:
     (tmp_path / "in").mkdir()

@@ -198,6 +198,15 @@ def test_short_documents_go_and_their_lines_stand_for_no_others(tmp_path: Path) 
     assert lw.dedup(texts, level="line", min_left=0).kept["text"].tolist() == ["x y z\none two three\n", "four five six\nseven\n", ""]
 
 
+def test_without_repetitions_and_without_texts(tmp_path: Path) -> None:
+    for name, rows in {"a": [{"text": "one\ntwo"}, {"text": "three"}], "b": [{"text": ""}, {"text": None}], "c": []}.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        found = lw.dedup(tmp_path / f"{name}.jsonl", level="line", out=tmp_path / name, min_left=5)
+        assert kept(tmp_path / name, f"{name}.jsonl") == (tmp_path / f"{name}.jsonl").read_bytes()
+        assert found.counts["kept"] == len(rows) and found.report["units"]["removed"] == 0 and found.report["largest_parts"] == []
+        assert "kept" in (tmp_path / name / "report.html").read_text() or not rows
+
+
 def test_paragraphs(tmp_path: Path) -> None:
     texts = ["\n\nOne\ntwo.\n\n\nShared\nparagraph.\n\nEnd.", "Shared\nparagraph.\n \n\nMine.\n", "one\ntwo."]
     found = lw.dedup(texts, level="paragraph")

@@ -90,7 +90,7 @@ def listed(names: Sequence[str], unit: str) -> str:
 def read_again(collection: Collection, rows: Sequence[int], want: Want) -> dict[int, str]:
     """Return the contents of rows as shown to people, by row, read again from their sources."""
     if isinstance(collection, Units):
-        return parts_read_again(collection, np.unique(rows), want)
+        return parts_read_again(collection, np.unique(np.asarray(rows, np.int64)), want)
     found: dict[int, str] = {}
     ascending = np.unique(rows)
     numbers = collection.source_of(ascending)

@@ -13,6 +13,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ from likewise.io.headers import once
 from likewise.io.splice import Reading, of_records
 from likewise.items import binary, payloads
 from likewise.items.readers import reader_of, sure_reader_of
-from likewise.kernels.csv import AFTER_QUOTE, LONG, NOT_UTF8, OK, cells, read, whole
+from likewise.kernels.csv import AFTER_QUOTE, LONG, NOT_UTF8, OK, QUOTE, cells, read, whole
 from likewise.kernels.json_strings import identities
 from likewise.kernels.raw import cell
 from likewise.kinds import of_payload
@@ -288,7 +289,7 @@ def write(
     head = bytearray(header.end if header else 0)
     with open_read(source) as stream:
         read_into(stream, memoryview(head))
-    kept = of_records(source, keep, start, length, edits, Reading(chunks, parse, cell), each)
+    kept = of_records(source, keep, start, length, edits, Reading(chunks, parse, partial(_places, source, header)), each)
     if header is None or add is None:
         return copy_rows(source, target, kept, bytes(head), each=each)
     if clash := set(header.columns) & set(add.column_names):
@@ -296,6 +297,22 @@ def write(
     separator = header.separator
     records = (_extended(row, extra.values(), separator) for row, extra in zip(rows(source, kept.begin, kept.end), additions(add), strict=True))
     return save_rows(source, target, records, _extended(bytes(head), add.column_names, separator), each=each)
+
+
+def _places(path: Path, header: Header | None, data: np.ndarray, first: np.ndarray, last: np.ndarray, row: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """`kernels.raw.cell` for parts, begin and end in turn.
+
+    Raises DataError where what is left of a cell without quotes would be read in another way.
+    """
+    found = cell(data, first, last, row, at)
+    begin, end, (cell_begin, cell_end) = found[0::2], found[1::2], (each[row[0::2]] for each in (first, last))
+    opens = (begin == cell_begin) & (end > begin) & (data[cell_begin] != QUOTE)  # in a cell with quotes nothing begins at its first byte
+    alone = opens & (end == cell_end) & (header is not None and len(header.columns) == 1)
+    quoted = opens & (end < cell_end) & (data[np.minimum(end, len(data) - 1)] == QUOTE)
+    for bad, what in ((alone, "nothing is left of a record, and an empty line is none"), (quoted, "what is left of a cell begins with a quote")):
+        if bad.any():
+            raise DataError(f"{path}: {what} in a file of separated values; put quotes around the cells of this column, and run again")
+    return found
 
 
 def _extended(record: bytes, more: Iterable[Any], separator: str) -> bytes:
