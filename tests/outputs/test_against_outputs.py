@@ -295,6 +295,25 @@ def test_flags_that_contradict_an_output(flags, made_with, tmp_path):
     assert said.startswith(f"likewise: error: {'--by' if flags[0] == '--preset' else flags[0]} ")
 
 
+def test_steps_of_strings_and_groups_of_elements_hold(tmp_path):
+    """Strings differ in case, which the output ignored; sets have one group in common, by a file or by a mapping that only the caller has."""
+    lw.dedup(["ab", "xyz"], by="levenshtein", within=0, normalize="lower", out=tmp_path / "strings")
+    assert lw.dedup(["AB"], against=tmp_path / "strings").counts["removed"] == 1
+    rows = [{"elements": ["a"]}, {"elements": ["c"]}]
+    table = tmp_path / "groups.csv"
+    table.write_text("element,group\na,1\nb,1\nc,2\n")
+    for name, groups in (("file", table), ("data", {"a": 1, "b": 1, "c": 2})):
+        lw.dedup(jsonl(tmp_path / "sets.jsonl", rows), by="elements", groups=groups, out=tmp_path / name)
+    other = [{"elements": ["b"]}]
+    assert lw.dedup(other, against=tmp_path / "file").counts["removed"] == 1
+    (tmp_path / "other.csv").write_text("element,group\na,1\nb,3\nc,2\n")
+    with pytest.raises(lw.UsageError, match="was made with groups="):
+        lw.dedup(other, against=tmp_path / "file", groups=tmp_path / "other.csv")
+    with pytest.raises(lw.UsageError, match=r"the groups that this output was made with .* are missing; give groups"):
+        lw.dedup(other, against=tmp_path / "data")
+    assert lw.dedup(other, against=tmp_path / "data", groups={"a": 1, "b": 1, "c": 2}).counts["removed"] == 1
+
+
 def test_outputs_without_records(tmp_path):
     old = jsonl(tmp_path / "old.jsonl", [{"text": "a b c"}])
     lw.dedup(old, output="ids", out=tmp_path / "ids")

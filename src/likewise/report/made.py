@@ -30,6 +30,7 @@ CANONICAL: dict[str, Callable[[Any], Any]] = {
     "by": lambda value: str(methods.parse(value)),
     "threshold": written,
     "within": written,
+    "groups": lambda value: Path(value).read_bytes() if isinstance(value, str | Path) and Path(value).is_file() else value,
     "ignore": given_inputs,
     "ignore_common": parse_share,
 }
@@ -56,7 +57,8 @@ def as_made(out: Path) -> Made:
     names = [*("by", "field", "records", "html", "id", "per", "min_tokens", "ignore_common", "level", "seed")]
     names += ["exact", "limit", "on_error", "max_record", "also_inside"]
     choices = {name: method[name] for name in names if method.get(name) not in (None, DEFAULTS.get(name))}
-    if isinstance(methods.parse(method["by"]), Text):
+    compared = methods.parse(method["by"])
+    if isinstance(compared, Text) or compared.kind.normalized:
         choices["normalize"] = method["normalize"] or "none"
     report, plan = document(whole(out, manifest, "report.json")), method.get("plan") or method
     choices["within" if report["value"] == "distance" else "threshold"] = plan.get("threshold_exact", report["threshold"])
@@ -89,6 +91,12 @@ def compared_with(against: Any, choices: dict[str, Any]) -> tuple[Any, dict[str,
         raise UsageError(
             f"{option('against', folder)}: the texts that this output ignores came from Python and are not stored; give {option('ignore')}"
         )
+    if made.groups is not None and not (groups := made.choices["groups"]).is_file():
+        if "groups" not in choices:
+            raise UsageError(
+                f"{option('against', folder)}: the groups that this output was made with ({groups}) are missing; give {option('groups')}"
+            )
+        del made.choices["groups"]
     return kept, {**inherited(folder, made.choices, choices), **choices, **fields(folder, made.choices, choices)}
 
 

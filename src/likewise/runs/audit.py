@@ -102,7 +102,7 @@ def audit(items: Items, run: Run, sample: int, *, walk: bool = False) -> Audit:
     side[:fixed] = 1
     side[drawn] = 3 if inside else 2  # so pairs of the sample with all items that a run compares them with are wanted
     truth = gathered(exactly(items, run, side, drawn), n)
-    search = partial(in_buckets, plan=job.plan) if job.plan else partial(joined_pairs, walk=walk)
+    search = partial(in_buckets, plan=job.plan) if job.plan else partial(joined_pairs, walk=walk and inside)
     found = np.isin(truth[0], gathered(search(items, run, side), n)[0])
     rows = items.member[np.stack([truth[0] // n, truth[0] % n])] if n else np.zeros((2, 0), np.int64)
     low, high = interval(truth[0], found, drawn, n, job.seed)
