@@ -4,9 +4,9 @@
     python benchmarks/containment.py TEXTS.jsonl FOLDER [--documents 25000 50000 100000] [--rounds 3] [--only NAME ...] [--json FILE]
 
 TEXTS: records with ``text``, such as `texts.py` writes. They are cut to documents of 350 words; if there are too few, others have the words of one in
-random order. cut: queries of 50 to 500 words of a document and the one after it, in a third of which one word in 40 is replaced. crowd: the queries
-are one text of 400 words, each with 4 others of its own; every fifth document has 100 words of that text, and one in 200 has 345. Truth is the result
-of the dictionary, a peer in plain Python. likewise runs in the environment that runs this; datasketch in $BENCH_VENVS/datasketch.
+random order. cut: queries of 50 to 500 words of a document and the one after it, in a third of which one word in 40 is replaced. template: the
+queries are one text of 400 words, each with 4 others of its own; every fifth document has 100 words of that text, and one in 200 has 345. Truth is
+the result of the dictionary, a peer in plain Python. likewise runs in the environment that runs this; datasketch in $BENCH_VENVS/datasketch.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def cut(corpus: list[Words], draw: random.Random) -> Iterator[Words]:
         yield words
 
 
-def crowd(corpus: list[Words], draw: random.Random) -> Iterator[Words]:
-    text = [f"crowd{draw.randrange(10**6)}" for _ in range(400)]
+def template(corpus: list[Words], draw: random.Random) -> Iterator[Words]:
+    text = [f"template{draw.randrange(10**6)}" for _ in range(400)]
     for number, document in enumerate(corpus[::5]):
         size = 100 if number % 40 else 345
         at, start = draw.randrange(400 - size), 50 if number % 40 else 0
@@ -64,7 +64,7 @@ def crowd(corpus: list[Words], draw: random.Random) -> Iterator[Words]:
         yield words
 
 
-KINDS = {"cut": cut, "crowd": crowd}
+KINDS = {"cut": cut, "template": template}
 
 
 def write(path: Path, texts: Iterator[Words] | list[Words]) -> None:
@@ -145,7 +145,7 @@ def main() -> None:
                 table.append({"kind": kind, "documents": number, "MB": megabytes, "contender": name, **row})
                 cost = f"{row['wall']:7.2f} s {megabytes / row['wall']:6.1f} MB/s  CPU {row['cpu']:7.2f} s  {row['peak_mb']:6.0f} MB"
                 quality = f"{row['pairs']:9,.0f} pairs  recall {row['recall']:.4f}  precision {row['precision']:.4f}"
-                print(f"{kind:6}{number:8,} {name:14}{cost}  {quality}", flush=True)
+                print(f"{kind:9}{number:8,} {name:14}{cost}  {quality}", flush=True)
     contest.keep(table, options.json)
 
 
