@@ -19,11 +19,12 @@ os.environ.setdefault("MIMALLOC_ARENA_RESERVE", str(64 * 2**10))
 
 #: public name -> the module that holds it
 _HOMES = {
-    **{verb: f"likewise.verbs.{verb}" for verb in ("audit", "dedup", "neighbors", "pairs", "plan", "similarity")},
+    **{verb: f"likewise.verbs.{verb}" for verb in ("audit", "dedup", "neighbors", "pairs", "plan", "quotes", "similarity")},
     "sketch": "likewise.verbs.similarity",
     **dict.fromkeys(("Text", "Measure", "Words", "Chars"), "likewise.methods"),
     **dict.fromkeys(("LikewiseError", "UsageError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
     **dict.fromkeys(("Removal", "Pairs"), "likewise.runs.results"),
+    "Quotes": "likewise.runs.quoted",
     "Table": "likewise.runs.table",
     "families": "likewise.families",
     "lecture": "likewise.lecture",
@@ -45,6 +46,7 @@ __all__ = [
     "Pairs",
     "Plan",
     "Progress",
+    "Quotes",
     "Removal",
     "Table",
     "Text",
@@ -58,6 +60,7 @@ __all__ = [
     "neighbors",
     "pairs",
     "plan",
+    "quotes",
     "similarity",
     "sketch",
 ]
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
     from likewise.progress import Progress
     from likewise.runs.audit import Audit
     from likewise.runs.frequent_pairs import FrequentPairs, frequent
+    from likewise.runs.quoted import Quotes
     from likewise.runs.results import Pairs, Removal
     from likewise.runs.table import Table
     from likewise.verbs.audit import audit
@@ -77,6 +81,7 @@ if TYPE_CHECKING:
     from likewise.verbs.neighbors import neighbors
     from likewise.verbs.pairs import pairs
     from likewise.verbs.plan import plan
+    from likewise.verbs.quotes import quotes
     from likewise.verbs.similarity import similarity, sketch
 
 

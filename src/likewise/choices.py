@@ -54,11 +54,13 @@ SIMILARITY = f"by {LIMIT} exact normalize ignore ignore_common groups per seed"
 LAYOUT = "bands rows slots sketch tune"
 MACHINE = "threads memory work"
 SEARCH = f"{SIMILARITY} {READING} min_tokens {LAYOUT} preset {MACHINE}"
+QUOTED = READING.replace(" limit", "")
 #: Verb -> its options.
 TAKES = {
     "dedup": f"out against also_inside {SEARCH} level min_left verify keep prefer copies output pairs removed_records overwrite resume",
     "pairs": f"against {SEARCH} verify keep prefer copies star max_pairs",
     "neighbors": f"query k {SIMILARITY} {READING} {MACHINE}",
+    "quotes": f"suspects by threshold min_run gap normalize ignore ignore_common seed {QUOTED} {MACHINE}",
     "plan": f"by {LIMIT} normalize field records html {LAYOUT} layouts preset family dimension items seed",
     "audit": f"sample level {SEARCH}",
     "features": f"vectors most every kind bits by normalize {READING} threads work",

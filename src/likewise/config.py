@@ -17,7 +17,7 @@ from likewise.errors import UsageError
 from likewise.messages import option
 
 #: Settings that write or replace files. A file found above the current folder must not have them, because it may come with data of other people.
-OF_FILES = ("out", "work", "overwrite", "svg")
+OF_FILES = ("out", "work", "overwrite", "svg", "page")
 #: Types of settings: a switch is true or false, a list has several values, a value is a string or a number.
 SWITCH, LIST, VALUE = "switch", "list", "value"
 

@@ -51,6 +51,8 @@ class Options:
     groups: Path | Mapping[Any, Any] | None = None  # maps elements to groups
     ignore: Any = None  # inputs whose shingles are ignored: paths as a tuple, or data
     ignore_common: Fraction | None = None  # shingles in more than this share of the items are ignored
+    min_run: int | None = None  # passages: tokens of a run that is found surely, and that agree at least
+    gap: int | None = None  # passages: tokens between two runs, at most
     verify: str = "exact"
     seed: int = 0
 
@@ -164,7 +166,7 @@ def checked(
 def checked_types(rest: dict[str, Any]) -> dict[str, Any]:
     """The options whose values need nothing but the right type and range, converted. Raises UsageError."""
     rest = {name: integer(value) for name, value in rest.items() if value is not None}
-    for name, least in {"min_tokens": 0, "min_left": 0, "limit": 0, "max_pairs": 0, "threads": 1}.items():
+    for name, least in {"min_tokens": 0, "min_left": 0, "limit": 0, "max_pairs": 0, "threads": 1, "min_run": 1, "gap": 0}.items():
         number = rest.get(name, least)
         if isinstance(number, bool) or not isinstance(number, int):
             raise UsageError(f"{option(name, number)}: give a whole number")

@@ -87,6 +87,16 @@ def pairs(id_a: pa.DataType, id_b: pa.DataType, value: pa.Field, *, places: bool
     return pa.schema(columns + where if places else columns)
 
 
+def quotes(suspect: pa.DataType, corpus: pa.DataType) -> pa.Schema:
+    """Return the schema of passages. ``suspect``, ``corpus``: the types of ids. Places are characters of the text, from ``start`` up to ``end``."""
+
+    def side(name: str, id_type: pa.DataType) -> list[tuple[str, pa.DataType]]:
+        whole = [f"{name}_{what}" for what in ("position", "start", "end")]
+        return [(name, id_type), (f"{name}_source", pa.string()), *((one, pa.int64()) for one in whole)]
+
+    return pa.schema([*side("suspect", suspect), *side("corpus", corpus), ("agreed", pa.int64()), SIMILARITY])
+
+
 #: The schema of mask.parquet: for each row, whether it is kept.
 MASK = pa.schema([("source", pa.string()), ("position", pa.int64()), ("kept", pa.bool_())])
 

@@ -53,17 +53,17 @@ def test_the_nearest_file_above_is_found(folder: Path, monkeypatch: pytest.Monke
     assert found.path == folder / "likewise.toml" and found.settings == {"threshold": 0.7}
 
 
-@pytest.mark.parametrize("line", ['out = "o"', 'work = "w"', "overwrite = true", 'svg = "s.svg"'])
+@pytest.mark.parametrize("line", ['out = "o"', 'work = "w"', "overwrite = true", 'svg = "s.svg"', 'page = "p.html"'])
 @pytest.mark.parametrize("name", ["likewise.toml", "pyproject.toml"])
 def test_a_file_above_says_nothing_of_what_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch, line: str, name: str) -> None:
     """It may have come with somebody else's data. A file in the current folder may, and one that is named."""
-    key, verb = line.partition(" ")[0], "plan" if line.startswith("svg") else "dedup"
+    key, verb = line.partition(" ")[0], {"svg": "plan", "page": "quotes"}.get(line.partition(" ")[0], "dedup")
     lead = "" if name == "likewise.toml" else "tool.likewise."
     whole = {key: f"[{lead[:-1]}]\n{line}\n" if lead else f"{line}\n", f"{verb}.{key}": f"[{lead}{verb}]\n{line}\n"}
     (folder / "a" / "b").mkdir(parents=True)
     for said, text in whole.items():
         monkeypatch.chdir(folder)
-        taken = {"out", "work", "overwrite", "svg"}
+        taken = {"out", "work", "overwrite", "svg", "page"}
         (folder / name).write_text(text)
         assert set(config.load(None, KINDS, verb, VERBS, taken).settings) == {key}
         monkeypatch.chdir(folder / "a" / "b")

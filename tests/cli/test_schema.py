@@ -107,6 +107,11 @@ def test_pairs_and_neighbors(data: Path, given: tuple[str, ...]) -> None:
         check(printed("neighbors", *given, "-k", "2"))
 
 
+@pytest.mark.parametrize("more", [(), ("--min-run", "3", "--ignore", "docs.jsonl"), ("-o", "quotes.csv"), ("--gap", "0", "--ignore-common", "0.5")])
+def test_quotes(data: Path, more: tuple[str, ...]) -> None:
+    check(printed("quotes", "docs.jsonl", "--in", "mixed.jsonl", *more))
+
+
 def test_other_documents(data: Path) -> None:
     for more in (
         (),

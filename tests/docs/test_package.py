@@ -81,6 +81,7 @@ def test_what_the_functions_give_back_can_be_named():
         "Removal": removal,
         "Table": removal.kept,
         "Pairs": lw.neighbors(texts),
+        "Quotes": lw.quotes(texts, texts),
         "Plan": lw.plan(),
         "Audit": lw.audit(texts),
         "FrequentPairs": lw.frequent([["milk", "tea"]], support=1),

@@ -98,6 +98,8 @@ VERBS: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "-pairs, of a link": (("pairs", "good.jsonl", "-o", f".new.{os.getpid()}.jsonl", "--overwrite"), set()),
     "-pairs, work of the user": (("pairs", "good.jsonl", "--work", "web"), set()),
     "neighbors": (("neighbors", "in.jsonl", "-o", "new.jsonl", "-k", "2", *SKIP), {"new.jsonl"}),
+    "quotes": (("quotes", "in.jsonl", "--in", "good.jsonl", "-o", "new.jsonl", "--page", "new.html", *SKIP), {"new.jsonl", "new.html"}),
+    "-quotes, a page there": (("quotes", "good.jsonl", "--in", "good.jsonl", "--page", "private.csv", "--overwrite"), set()),
     "features": (("features", "good.jsonl", "--vectors", "vectors.txt", "-o", "fine.parquet", *SKIP), {"fine.parquet"}),
     "features, a new work folder": (
         ("features", "good.jsonl", "--vectors", "vectors.txt", "-o", "fine.parquet", "--work", "somewhere"),

@@ -131,6 +131,11 @@ def ways(folder: Path) -> None:
     lw.dedup(TEXTS, ignore=TEXTS[:1])
     lw.dedup(TEXTS, by="words:1", ignore_common=0.5)
     lw.similarity(TEXTS[0], TEXTS[1], ignore=TEXTS[2:3])
+    passages: tuple[dict[str, Any], ...] = ({}, {"ignore": TEXTS[:1]}, {"by": "chars", "min_run": 20})
+    for wanted in passages:
+        lw.quotes(TEXTS, TEXTS[:2], **wanted)
+        lw.quotes(TEXTS[:2], TEXTS, **wanted)
+    lw.quotes([[1, 2, 3, 4]], [[1, 2, 3, 5], [1, 2, 3]], by="tokens", min_run=3)
     for by in ("words:3/bag", "words:1/containment"):
         lw.pairs(TEXTS, by=by, threshold=0.5)
     for sides in ((TEXTS[:1], TEXTS), (TEXTS, TEXTS[:1])):  # the smaller one is held

@@ -6,7 +6,7 @@ from typing import Any
 
 from likewise.choices import TAKES, CsvFormulas
 from likewise.cli.flags import FILE
-from likewise.cli.pairs import check, deliver
+from likewise.cli.pairs import as_it_is, check, deliver, without_places
 from likewise.cli.screen import Screen, counted, percent
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.io.address import place
@@ -52,7 +52,7 @@ def command(
     found = find_neighbors([place(given) for given in inputs], [place(given) for given in query] or None, options, k, progress)
     if target is not None:
         write_table(found.to_arrow(), found.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
-    deliver(screen, found, target, "likewise/neighbors/1", sides=bool(query))
+    deliver(screen, found, target, "likewise/neighbors/1", "pairs", without_places if query else as_it_is)
     if not screen.json:
         short = found.report["with_fewer"]
         fewer = f"; {counted(short, 'query has', 'queries have')} fewer than {found.report['k']}" if short else ""

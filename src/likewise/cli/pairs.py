@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from likewise.io.address import place
 from likewise.options import KEEP_POLICIES, Options
 from likewise.planning import spread
 
+#: Columns of numbers.
+NUMBERS = ("similarity", "distance", "position", "agreed")
 #: Maximum number of rows on a terminal.
 MOST_ROWS = 50
 
@@ -69,7 +71,7 @@ def command(
     found = list_pairs(first, second, options, progress)
     if target is not None:
         write_table(found.to_arrow(), found.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
-    deliver(screen, found, target, sides=bool(against))
+    deliver(screen, found, target, "likewise/pairs/1", "pairs", without_places if against else as_it_is)
     if not screen.json:
         where = f" in {out}" if out else ""
         read = f"{counted(found.report['read'], 'item')} read in {progress.time_in_all}"
@@ -92,27 +94,31 @@ def check(target: Path, overwrite: bool, inputs: Iterable[str], options: Options
     output_file.check(target, inputs, want(options), groups, overwrite=overwrite, formats=FORMATS)
 
 
-def deliver(screen: Screen, found: Any, target: Path | None, schema: str = "likewise/pairs/1", *, sides: bool) -> None:
-    """Print pairs: one document, a table on a terminal, or JSON lines in a pipe.
+def deliver(screen: Screen, found: Any, target: Path | None, schema: str, rows: str, plain: Callable[[Any], Any]) -> None:
+    """Print a result: one document, a table on a terminal, or JSON lines in a pipe.
 
-    sides: the items of a pair are from two collections.
+    rows: the name of the rows in the document. plain: makes the table that a terminal shows.
     """
     if screen.json:
-        place = {"out": str(target.absolute())} if target is not None else {"pairs": found.to_dicts()}
+        place = {"out": str(target.absolute())} if target is not None else {rows: found.to_dicts()}
         screen.document({"schema": schema, **found.report, "count": len(found), **place})
     elif target is not None:
         return
     elif is_terminal(sys.stdout):
         if len(found):
-            pairs = found.to_arrow()
-            screen.data(table(without_places(pairs) if sides else pairs, colored=screen.colored(sys.stdout)))
+            screen.data(table(plain(found.to_arrow()), colored=screen.colored(sys.stdout)))
     else:
         for lines in found.json_lines():
             screen.data(lines.encode())
 
 
+def as_it_is(pairs: Any) -> Any:
+    """The table unchanged: within one collection ids may be ambiguous."""
+    return pairs
+
+
 def without_places(pairs: Any) -> Any:
-    """Pairs without columns of places, if each side is one file whose items have their positions as ids."""
+    """Pairs of two collections without columns of places, if each side is one file whose items have their positions as ids."""
     import pyarrow.compute as pc
 
     def plain(side: str) -> bool:
@@ -131,7 +137,7 @@ def table(pairs: Any, *, colored: bool) -> str:
 
     view = Table(box=None, pad_edge=False, header_style="bold")
     for name in pairs.column_names:
-        view.add_column(name, justify="right" if name.startswith(("similarity", "distance", "position")) else "left", overflow="fold")
+        view.add_column(name, justify="right" if name.startswith(NUMBERS) or name.endswith(("_start", "_end")) else "left", overflow="fold")
     for row in pairs.slice(0, MOST_ROWS).to_pylist():
         view.add_row(*(written(value, name) for name, value in row.items()))
     console = Console(force_terminal=colored, no_color=not colored, highlight=False, markup=False, emoji=False)

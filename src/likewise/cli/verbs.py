@@ -30,6 +30,7 @@ VERBS = {
     "plan": "Plan bands and rows for a threshold: recall, memory, time.",
     "pairs": "List all similar pairs within one collection or between two.",
     "neighbors": "Find the most similar items for each query.",
+    "quotes": "Find passages of a corpus in other texts, exact or edited.",
     "features": "Extract feature vectors from images, videos or documents.",
     "doctor": "Check this installation and report missing parts.",
     "schema": "Print the JSON Schema of a --json document.",
@@ -153,7 +154,7 @@ def completed_verbs(incomplete: str) -> list[CompletionItem]:
 
 
 #: Flags that name a file to write.
-FILES_TO_WRITE = ("out", "svg")
+FILES_TO_WRITE = ("out", "svg", "page")
 
 
 def protect_settings(ctx: click.Context, given: dict[str, Any]) -> None:

@@ -82,7 +82,7 @@ class Local:
             skip=job.options.on_error == "skip",
             listed=run.listed,
             limit=job.options.limit,
-            first_side=run.first_side,
+            first_side=min(run.first_side, len(sources)),
             advance=run.advance,
             memory=run.memory,
             takes=takes(job.method),

@@ -33,10 +33,11 @@ class Origin:
     It holds the compared column of data from Python, and of files only their names.
     """
 
-    def __init__(self, collection: Collection, run: Run):
+    def __init__(self, collection: Collection, run: Run, first: int = 0):
+        """first: the number of the collection's first source among those of the run."""
         self.want = shown.showing(run.job.want)
         self.sources = [reduced(source, self.want) for source in collection.sources]
-        self.inputs = run.inputs
+        self.inputs = run.inputs[first:]
         self.files = collection.files
         self.first_row = collection.first_row
         begins: list[list[tuple[int, int]]] = [[(0, 0)] for _ in self.sources]  # of each chunk and the end: (place, rows before it)
@@ -60,17 +61,22 @@ class Origin:
 
         parts: where the wanted parts of texts begin and end, in characters; None: all is wanted.
         """
-        distinct, places = np.unique(rows, return_inverse=True)
-        numbers = np.searchsorted(self.first_row, distinct, side="right") - 1
-        texts: list[str] = []
-        for number in np.unique(numbers).tolist():
-            here = distinct[numbers == number] - self.first_row[number]
-            self._check(number, here)
-            texts += self._read(number, here) if parts else [snippet(text, self.want.kind, length) for text in self._read(number, here)]
+        places = np.unique(rows, return_inverse=True)[1]
+        texts = [text if parts else snippet(text, self.want.kind, length) for _, text in self.contents(rows)]
         if parts is None:
             return pa.array(texts, pa.large_string()).take(pa.array(places))
         spans = zip(places.tolist(), *(each.tolist() for each in parts), strict=True)
         return pa.array([snippet(texts[at][begin:end], self.want.kind, length) for at, begin, end in spans], pa.large_string())
+
+    def contents(self, rows: np.ndarray) -> Iterator[tuple[int, str]]:
+        """Yield each distinct row, ascending, and its content as shown to people. Raises the errors of `snippets`."""
+        distinct = np.unique(rows)
+        numbers = np.searchsorted(self.first_row, distinct, side="right") - 1
+        for number in np.unique(numbers).tolist():
+            mine = distinct[numbers == number]
+            here = mine - self.first_row[number]
+            self._check(number, here)
+            yield from zip(mine.tolist(), self._read(number, here), strict=True)
 
     def near(self, rows: np.ndarray) -> bool:
         """Return True if the rows can be read quickly: they are in memory, or near the beginning of a file."""
@@ -100,16 +106,17 @@ class Origin:
         place, before = begins[np.searchsorted(begins[:-1, 1], row, side="right") - 1]
         return int(place), int(before)
 
-    def _read(self, number: int, rows: np.ndarray) -> list[str]:
-        """Return the contents of rows of a source, ascending."""
-        source, found = self.sources[number], []
+    def _read(self, number: int, rows: np.ndarray) -> Iterator[str]:
+        """Yield the contents of rows of a source, ascending."""
+        source, found = self.sources[number], 0
         want = source.asked(self.want)
         for first, records in self._records(source, number, rows, want):
             here = rows[(rows >= first) & (rows < first + len(records))]
-            found += [shown.written(records, row - first, want) for row in here.tolist()]
-            if len(found) == len(rows):
-                return found
-        raise DataError(f"with_text: {printable(source.name)}: no longer has row {rows[len(found)]}")
+            yield from (shown.written(records, row - first, want) for row in here.tolist())
+            found += len(here)
+            if found == len(rows):
+                return
+        raise DataError(f"with_text: {printable(source.name)}: no longer has row {rows[found]}")
 
     def _records(self, source: Source, number: int, rows: np.ndarray, want: Want) -> Iterator[tuple[int, Records]]:
         """Yield (number of the first row, rows) of chunks that hold the rows, in order."""

@@ -47,9 +47,19 @@ Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a lis
 
 @contextmanager
 def started(
-    inputs: Inputs, options: Options, verb: str, out: Path | None, progress: Progress | bool | None, against: Inputs | None = None
+    inputs: Inputs,
+    options: Options,
+    verb: str,
+    out: Path | None,
+    progress: Progress | bool | None,
+    against: Inputs | None = None,
+    *,
+    apart: bool = False,
 ) -> Iterator[tuple[Sources, pipeline.Run]]:
-    """Open the sources and start a run over them. The work folder is removed at the end, unless the run was interrupted and can resume."""
+    """Open the sources and start a run over them. The work folder is removed at the end, unless the run was interrupted and can resume.
+
+    apart: results name the two collections in different columns, so their sources may have the same names, and files may be in both.
+    """
     shown = watched(progress)
     NOTICE.run_begins(str(options.method), silent=progress is False)
     check_work(options.work)
@@ -63,7 +73,7 @@ def started(
         sources = sources_of(inputs, out, folder, wanted)
         first = len(sources)
         if against is not None:
-            sources = beside(sources, sources_of(against, out, folder, wanted))
+            sources = beside(sources, sources_of(against, out, folder, wanted), apart=apart)
         job = inspection.inspect_inputs(sources, options, walk=verb == "dedup" or options.star)
         if options.ignore is not None:
             job = replace(job, ignored=ignored_by(options, job))
@@ -74,7 +84,7 @@ def started(
         raise
     listed = verb == "dedup" and out is not None
     run = pipeline.Run(job, work, Threads(options.threads), shown, fingerprints, first, memory, listed)
-    warn(sources, run)
+    warn(sources, run, apart=apart)
     useless = True  # an interrupted run needs its work folder to resume
     try:
         yield sources, run
@@ -95,8 +105,8 @@ def started(
         work.close(remove=useless)
 
 
-def warn(sources: Sources, run: pipeline.Run) -> None:
-    """Warn of files that are skipped, and of inputs that may not be read as the user expects."""
+def warn(sources: Sources, run: pipeline.Run, *, apart: bool) -> None:
+    """Warn of files that are skipped, and of inputs that may not be read as the user expects. apart: as in `started`."""
     kind, items = items_among(sources.skipped)
     if kind:
         folder = Path(Path(os.path.commonpath([storage.placed(path).parent for path in items])).name)  # reports do not depend on its location
@@ -118,7 +128,7 @@ def warn(sources: Sources, run: pipeline.Run) -> None:
         run.warn(f"skipped {some} (unknown format, metadata or an earlier output), such as {printable(skipped[0].name)}")
     if said := sources.read_once():
         run.warn(said)
-    if again := on_both_sides(sources[: run.first_side], sources[run.first_side :]):
+    if not apart and (again := on_both_sides(sources[: run.first_side], sources[run.first_side :])):
         it, its = ("it is", "its") if len(again) == 1 else ("they are", "their")
         each = f"so {its} items are compared with themselves"
         run.warn(f"{counted(len(again), 'file')}, such as {printable(again[0])}: {it} among INPUT and also given with {option('against')}, {each}")
@@ -247,10 +257,13 @@ def is_file_name(text: str) -> bool:
         return False
 
 
-def beside(first: Sources, second: Sources) -> Sources:
-    """The sources of both sides. A source of the second whose name is taken is renamed to against/NAME. Raises UsageError for two standard inputs."""
+def beside(first: Sources, second: Sources, *, apart: bool = False) -> Sources:
+    """The sources of both sides. A source of the second whose name is taken is renamed to against/NAME, unless they are kept ``apart``.
+
+    Raises UsageError for two standard inputs.
+    """
     if all(any(name == "stdin" for source in side for name, _ in source.files) for side in (first, second)):
         raise UsageError("standard input (-) is given for both collections, but can be read only once; name a file for one of them")
-    taken = {source.name for source in first}
+    taken = set() if apart else {source.name for source in first}
     renamed = [replace(source, name=f"against/{source.name}") if source.name in taken else source for source in second]
     return Sources(typed([*first, *renamed]), [*first.skipped, *second.skipped], [*first.again, *second.again])

@@ -71,14 +71,7 @@ def sketcher(job: Job) -> Stage:
     level = job.options.level
 
     def stage(records: Records) -> Columns:
-        columns = {
-            "kind": records.kind,
-            "start": records.start,
-            "length": records.length,
-            "per": group_words(records.per, len(records), job.seed),
-            "score": np.full(len(records), np.nan) if records.score is None else records.score,
-            **(sketch(records) if level is None else in_units(records, level, sketch)),
-        }
+        columns = of_rows(records, job) | (sketch(records) if level is None else in_units(records, level, sketch))
         return columns | {name: np.ascontiguousarray(columns[name], dtype.base) for name, dtype in ROW_COLUMNS.items()}
 
     return stage
@@ -119,6 +112,22 @@ def in_units(records: Records, level: str, sketch: Stage) -> Columns:
         "chars": chars,
         "size": np.zeros(n, np.uint32),
         "copy": np.zeros((n, 2), np.uint64),
+    }
+
+
+def of_rows(records: Records, job: Job) -> Columns:
+    """The columns of rows that every stage has, schema.ROW_COLUMNS without ``tokens`` and ``chars``, and no sets, bands or copies."""
+    n = len(records)
+    return {
+        "kind": records.kind,
+        "start": records.start,
+        "length": records.length,
+        "per": group_words(records.per, n, job.seed),
+        "score": np.full(n, np.nan) if records.score is None else records.score,
+        "copy": np.zeros((n, 2), np.uint64),
+        "size": np.zeros(n, np.uint32),
+        "sets": np.zeros(0, np.uint64),
+        "band_keys": np.zeros((0, n), np.uint64),
     }
 
 

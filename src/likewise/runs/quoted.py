@@ -1,0 +1,270 @@
+"""The result of `quotes`: the passages as a table, how much of each suspect they cover, and the facts for the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from likewise import schema
+from likewise.drawing.numbers import counted
+from likewise.errors import UsageError
+from likewise.io import address
+from likewise.io.placing import new_file, refuse_others
+from likewise.messages import in_document, option
+from likewise.passages.search import MOST_PLACES, Search
+from likewise.records import NO_TEXT, REJECTED, TEXT
+from likewise.runs import quotes_page as page
+from likewise.runs.items import Run
+from likewise.runs.origin import Origin, snippet
+from likewise.runs.quotes import Passages, Side
+from likewise.runs.shown import SHOWN, read_again
+from likewise.runs.table import Data, Table
+
+#: Examples of passages that stand in more than MOST_PLACES places of the corpus.
+EXAMPLES = 5
+#: Fingerprints among which they are searched, the commonest.
+SEARCHED = 1000
+SIDES = ("suspect", "corpus")
+#: Extensions of a page.
+PAGES = (".html", ".htm")
+
+
+class Quotes(Table):
+    """The result of ``quotes``: the passages, by suspect and place. `lw.quotes` and docs/reference/outputs.md explain the columns.
+
+    ``coverage`` has a row for each suspect: suspect, source, position, characters, covered (in passages) and share. ``report`` has the facts.
+    """
+
+    def __init__(self, table: Data, report: dict[str, Any], coverage: Table, origins: list[Origin]):
+        super().__init__(table)
+        self.report, self.coverage, self._origins = report, coverage, origins
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_origins": None}
+
+    @property
+    def _warnings(self) -> list[str]:
+        said: list[str] = self.report["warnings"]
+        return said
+
+    def with_text(self, length: int | None = 80) -> Quotes:
+        """Return the table with the passages, read again from the inputs: suspect_text and corpus_text.
+
+        length: maximum characters, in which white space is one space; None: all. Raises the errors of `Table.with_text`.
+        """
+        if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
+            raise UsageError(f"with_text: length={length!r}: give a whole number of characters from 1, or None for the whole text")
+        data = self._data()
+        made = data.table
+        for name in SIDES:
+            spans = Spans(self._place(name), made[f"{name}_start"].to_numpy(), made[f"{name}_end"].to_numpy())
+            origin = self._origins[SIDES.index(name)]  # type: ignore[index]
+            texts = [snippet(text, origin.want.kind, length) for _, text, _ in cut(origin, spans)]
+            made = made.append_column(f"{name}_text", pa.array(texts, pa.large_string()))
+        return self._with(data._replace(table=made))
+
+    def write_page(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write an HTML page: each suspect with its coverage, and beside it the passages of the corpus. It needs no other file, and no script.
+
+        ``overwrite`` replaces an existing file. The inputs are read again. Raises DataError if one has changed, and the errors of `write`.
+        """
+        target = address.place(path)
+        refuse_others(target, "")
+        if target.suffix.lower() not in PAGES:
+            raise UsageError(f"{path}: name the file .html")
+        if target.is_file() and not overwrite:
+            raise UsageError(f"{path}: the file exists; overwrite=True replaces it once the new one is complete")
+        number = len(np.unique(self._place("suspect")))
+        with new_file(target, overwrite=overwrite) as file:
+            said = f"{counted(len(self), 'passage')} in {self.report['quoting']:,} of {counted(self.report['read']['suspects'], 'suspect')}"
+            for part in page.render(said, self._warnings, self._suspects(), number):
+                file.write(part.encode())
+
+    def _place(self, side: str) -> np.ndarray:
+        """The numbers of the rows of a side, int64[n]."""
+        if self._origins is None:
+            raise UsageError("this table has no inputs to read: it was loaded from a pickle")
+        table = self._data().table
+        return self._origins[SIDES.index(side)].rows(table[f"{side}_source"], table[f"{side}_position"])
+
+    def _suspects(self) -> Iterator[page.Suspect]:
+        """Yield the first suspects that have passages, for the page."""
+        rows, of_corpus = self._place("suspect"), self._place("corpus")
+        assert self._origins is not None
+        places = dict(
+            zip(
+                self._origins[0].rows(*(self.coverage.to_arrow()[name] for name in ("source", "position"))).tolist(),
+                range(len(self.coverage)),
+                strict=True,
+            )
+        )
+        distinct = np.unique(rows)[: page.MOST_SUSPECTS]
+        begins, ends = np.searchsorted(rows, distinct), np.searchsorted(rows, distinct, side="right")
+        for (row, text), begin, end in zip(self._origins[0].contents(distinct), begins.tolist(), ends.tolist(), strict=True):
+            here = slice(begin, min(end, begin + page.MOST_PASSAGES))
+            found = self[here].to_dicts()
+            spans = Spans(of_corpus[here], *(np.array([one[f"corpus_{edge}"] for one in found]) for edge in ("start", "end")))
+            passages = [
+                page.Passage(
+                    one["suspect_start"], one["suspect_end"], one["corpus"], one["corpus_source"], (one["corpus_start"], one["corpus_end"]),
+                    one["agreed"], one["similarity"], *around,
+                )
+                for one, around in zip(found, cut(self._origins[1], spans, page.AROUND), strict=True)
+            ]  # fmt: skip
+            whole = self.coverage[places[row] : places[row] + 1].to_dicts()[0]
+            yield page.Suspect(whole["suspect"], whole["source"], text, whole["covered"], whole["characters"], passages, end - begin)
+
+
+class Spans(NamedTuple):
+    """Passages of rows: int64[n] all."""
+
+    rows: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+
+
+def cut(origin: Origin, spans: Spans, around: int = 0) -> list[tuple[str, str, str]]:
+    """The texts of passages, read again from the inputs, between up to ``around`` characters before and after.
+
+    Raises DataError for an input that has changed or no longer exists.
+    """
+    found = [("", "", "")] * len(spans.rows)
+    order = np.argsort(spans.rows, kind="stable")
+    begins = np.searchsorted(spans.rows[order], np.unique(spans.rows))
+    for (_, text), here in zip(origin.contents(spans.rows), np.split(order, begins[1:]), strict=True):
+        for place in here.tolist():
+            start, end = int(spans.starts[place]), int(spans.ends[place])
+            parts = ((max(0, start - around), start), (start, end), (end, end + around))
+            found[place] = tuple(part_of(text, *part, origin.want.kind) for part in parts)  # type: ignore[assignment]
+    return found
+
+
+def part_of(text: str, start: int, end: int, kind: str) -> str:
+    """A part of a text as shown to people, from character ``start`` up to ``end``; of token ids, from one id to another."""
+    return " ".join(text.split(" ")[start:end]) if kind == "tokens" else text[start:end]
+
+
+def table(passages: Passages) -> Data:
+    """The passages with ids and places of the records, and characters."""
+    suspect, a0, a1, row, b0, b1, agreed = passages.found.T
+    sides = ((passages.suspects, suspect, a0, a1), (passages.corpus, row, b0, b1))
+    columns: list[Any] = []
+    typed = {}
+    for number, (side, rows, first, end) in enumerate(sides):
+        collection = side.collection
+        columns += [collection.ids(rows), *collection.places(rows), *side.characters(rows, first, end)]
+        typed[SIDES[number]] = collection.json_ids(rows)
+    similarity = 2 * agreed / np.maximum(1, a1 - a0 + b1 - b0)
+    types = (side.collection.id_type() for side, *_ in sides)
+    made = pa.table([*columns, agreed, similarity], schema=schema.quotes(*types))
+    return Data(made, {name: texts for name, texts in typed.items() if texts is not None})
+
+
+def coverage(passages: Passages) -> Table:
+    """For each suspect the characters that passages cover, each counted once."""
+    side = passages.suspects
+    rows, first, end = passages.found[:, 0], passages.found[:, 1], passages.found[:, 2]
+    begins, ends = side.characters(rows, first, end)
+    covered = np.bincount(rows, _new(rows, begins, ends), minlength=len(side.collection)).astype(np.int64)
+    collection, every = side.collection, np.arange(len(side.collection))
+    chars = collection.column("chars").astype(np.int64)
+    source, position = collection.places(every)
+    share = np.divide(covered, chars, out=np.zeros(len(every)), where=chars > 0)
+    made = pa.table(
+        [collection.ids(every), source, position, chars, covered, share], ["suspect", "source", "position", "characters", "covered", "share"]
+    )
+    typed = collection.json_ids(every)
+    return Table(Data(made, {} if typed is None else {"suspect": typed}))
+
+
+def _new(rows: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """The characters of each span, ordered by row and begin, that no span of the row before it has."""
+    if not len(rows):
+        return np.zeros(0)
+    base = rows * (int(ends.max()) + 1)  # rows apart, so that one running maximum serves all
+    before = np.concatenate(([0], np.maximum.accumulate(base + ends)[:-1]))
+    return np.maximum(0, base + ends - np.maximum(base + begins, before))
+
+
+def facts(passages: Passages, settings: Search, method: dict[str, Any], run: Run) -> dict[str, Any]:
+    """The report: the settings, counts, and what was not followed. Warns of texts in which nothing can be found. method: the options of the run."""
+    suspects, corpus = passages.suspects.collection, passages.corpus.collection
+    common = common_passages(passages, settings, run)
+    warn(passages, settings, common, run)
+    return {
+        "threshold": float(settings.threshold),
+        "min_run": settings.run,
+        "gap": settings.gap,
+        "method": method,
+        "read": {"corpus": len(corpus), "suspects": len(suspects)},
+        "quoting": len(np.unique(passages.found[:, 0])),
+        "quoted": len(np.unique(passages.found[:, 3])),
+        "common": common,
+        **({} if run.job.ignored is None else {"ignored": {"shingles": len(run.job.ignored.words)}}),
+        "warnings": run.warnings,
+    }
+
+
+def warn(passages: Passages, settings: Search, common: dict[str, Any], run: Run) -> None:
+    """Warn of suspects and texts of the corpus that are too short or hold no text, and of passages that were not followed everywhere."""
+    unit, least = settings.method.unit, settings.run
+    for side, some, one in ((passages.suspects, "suspects", "suspect"), (passages.corpus, "texts of the corpus", "text of the corpus")):
+        kind, tokens = side.collection.column("kind"), side.collection.column("tokens")
+        usable = int(np.count_nonzero(kind != REJECTED))
+        short, none = int(np.count_nonzero((kind == TEXT) & (tokens < least))), int(np.count_nonzero(kind == NO_TEXT))
+        if not usable:
+            run.warn(f"there are no {some}, so no passage can be found")
+        if short:
+            has = "has" if short == 1 else "have"
+            run.warn(f"{short:,} of {counted(usable, one, some)} {has} fewer than {least} {unit}; no passage of such a text is found")
+        if none:
+            has = "has" if none == 1 else "have"
+            run.warn(f"{none:,} of {counted(usable, one, some)} {has} no text in the field {run.job.field!r} (null, missing or not a text)")
+    if both := int(np.count_nonzero(passages.same >= 0)):
+        are = "is also a text" if both == 1 else "are also texts"
+        run.warn(f"{both:,} of {counted(len(passages.same), 'suspect')} {are} of the corpus; no text is compared with itself, only with the others")
+    if common["passages"]:
+        many = counted(common["passages"], "passage")
+        example = common["examples"][0]
+        text = f", such as {' '.join(example['text'].split())[:60]!r} ({example['places']:,} places)"
+        leave = f"{option('ignore')} and {option('ignore_common')} leave such text out"
+        run.warn(f"{many} of suspects with more than {MOST_PLACES} places in the corpus: only the first {MOST_PLACES} were followed{text}; {leave}")
+
+
+def common_passages(passages: Passages, settings: Search, run: Run) -> dict[str, Any]:
+    """The passages of suspects all of whose fingerprints stand in more than MOST_PLACES places of the corpus, and examples, the commonest first."""
+    offsets, tokens, keys = passages.shared
+    there = np.flatnonzero(passages.places[keys])
+    rows = np.searchsorted(offsets, there, side="right") - 1
+    common = passages.places[keys[there]] > MOST_PLACES
+    begins = common.copy()
+    begins[1:] &= ~(common[:-1] & (rows[1:] == rows[:-1]))
+    which, number = there[common], np.cumsum(begins)[common]  # of the passage, from 1
+    distinct, first = np.unique(keys[which], return_index=True)
+    examples, used = list[tuple[int, int, int, int]](), set[int]()
+    for key, at in zip(*(one[np.lexsort((first, -passages.places[distinct]))[:SEARCHED]].tolist() for one in (distinct, first)), strict=True):
+        if key not in used and len(examples) < EXAMPLES:
+            mine = which[number == number[at]]
+            used |= {*keys[mine].tolist()}
+            row = int(np.searchsorted(offsets, which[at], side="right")) - 1
+            examples.append((row, int(tokens[mine[0]]), int(tokens[mine[-1]]) + settings.k, int(passages.places[key])))
+    return {
+        "followed": MOST_PLACES,
+        "passages": int(np.count_nonzero(begins)),
+        "places_not_followed": int((passages.places[distinct] - MOST_PLACES).sum()),
+        "repeats_not_followed": passages.repeats,
+        "examples": [shown(passages.suspects, *each, run) for each in examples],
+    }
+
+
+def shown(side: Side, row: int, first: int, end: int, places: int, run: Run) -> dict[str, Any]:
+    """An example of a passage that stands in many places, with the beginning of its text."""
+    (start,), (stop,) = side.characters(*(np.array([value]) for value in (row, first, end)))
+    (source,), (position,) = side.collection.places(np.array([row]))
+    text = read_again(side.collection, [row], run.job.want).get(row, "")
+    place = {"source": source.as_py(), "position": int(position), "start": int(start), "end": int(stop)}
+    return {**place, "places": places, "text": in_document(part_of(text, int(start), int(stop), run.job.want.kind)[:SHOWN])}

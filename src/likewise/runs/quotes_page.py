@@ -1,0 +1,159 @@
+"""The page of passages: each suspect's text, and beside it the passages of the corpus, linked in both directions. It needs no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from likewise.drawing.markup import Html, join, named, tag
+from likewise.drawing.numbers import counted, percent, share
+from likewise.drawing.style import variables
+
+#: Suspects on a page, and passages of each; the others are counted.
+MOST_SUSPECTS, MOST_PASSAGES = 200, 100
+#: Characters of a suspect that are shown as a whole; else those before and after passages, AROUND. The same around passages of the corpus.
+WHOLE, AROUND = 2_000, 160
+#: Characters of a passage; of a longer one the middle is left out.
+LONGEST = 4_000
+#: Content security policy: the page loads and runs nothing, whatever the texts contain.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+STYLE = f"""
+:root {{ color-scheme: light dark; {variables(0)} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {variables(1)} }} }}
+"""
+STYLE += """\
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 80rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.2rem; margin: 2.6rem 0 .4rem; padding-top: .8rem; border-top: 1px solid var(--rule); overflow-wrap: anywhere; }
+h3 { font-size: .9rem; margin: 0 0 .3rem; overflow-wrap: anywhere; }
+.faint, .cut { color: var(--faint); } .cut { font-style: italic; }
+.banner { margin: 1.2rem 0; padding: .7rem 1rem; background: var(--warn); border-left: 5px solid var(--warn-rule); overflow-wrap: anywhere; }
+table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--rule); overflow-wrap: anywhere; font-weight: 400; }
+td.number { text-align: right; }
+meter { width: 8rem; vertical-align: middle; }
+.sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; align-items: start; }
+.sides > div { background: var(--card); border: 1px solid var(--rule); border-radius: 6px; padding: .8rem 1rem; min-width: 0; }
+.text { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .92rem; margin: .2rem 0; }
+article { margin: 0 0 1.2rem; }
+mark { background: var(--ins); color: inherit; border-bottom: 2px solid var(--kept); }
+mark a, a.number { color: inherit; text-decoration: none; }
+a.number { font-size: .75rem; font-weight: 600; vertical-align: super; padding: 0 .15rem; }
+:target { outline: 3px solid var(--near); outline-offset: 2px; }
+@media (max-width: 44rem) { .sides { grid-template-columns: 1fr; } }
+@media print { main { max-width: none; padding: 0; } article { break-inside: avoid; } }
+"""
+
+
+class Passage(NamedTuple):
+    """A passage of a suspect, and what it is like in the corpus."""
+
+    start: int
+    end: int
+    corpus: object  # the id
+    source: str
+    place: tuple[int, int]  # first character and end in the corpus
+    agreed: int
+    similarity: float
+    before: str  # the text of the corpus before, in and after the passage
+    text: str
+    after: str
+
+
+class Suspect(NamedTuple):
+    """A suspect with its passages, by their beginnings."""
+
+    id: object
+    source: str
+    text: str
+    covered: int  # characters in passages
+    length: int  # characters
+    passages: Sequence[Passage]
+    number: int  # of all its passages
+
+
+def render(headline: str, warnings: Sequence[str], suspects: Iterator[Suspect], number: int) -> Iterator[str]:
+    """Yield the parts of the page. number: of suspects with passages, of which only the first MOST_SUSPECTS are given."""
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", f"likewise: {headline}"),
+        tag("style", Html(STYLE)),
+    )
+    yield f'<!doctype html>\n<html lang="en">{head}<body><main>{tag("header", tag("h1", headline))}'
+    if warnings:
+        yield tag("section", tag("ul", *(tag("li", said) for said in warnings)), class_="banner")
+    for place, suspect in enumerate(suspects, 1):
+        yield section(suspect, place)
+    if number > MOST_SUSPECTS:
+        yield tag("p", f"{counted(number - MOST_SUSPECTS, 'more suspect')} with passages; the table has all of them.", class_="faint")
+    yield "</main></body></html>\n"
+
+
+def section(suspect: Suspect, place: int) -> Html:
+    """A suspect beside the passages of the corpus."""
+    cover = percent(suspect.covered / suspect.length) if 0 < suspect.covered < suspect.length else share(suspect.covered, suspect.length)
+    said = f"{cover} of {counted(suspect.length, 'character')} in {counted(suspect.number, 'passage')}"
+    bar = tag("meter", cover, min=0, max=max(1, suspect.length), value=suspect.covered)
+    where = None if str(suspect.id) == suspect.source else join([" in ", named(suspect.source)])
+    rest = suspect.number - len(suspect.passages)
+    more = tag("p", f"{counted(rest, 'more passage')}; the table has all of them.", class_="faint") if rest else None
+    left = tag("div", tag("h3", "Suspect"), tag("div", *marked(suspect, place), class_="text"))
+    right = tag("div", *(article(passage, place, number) for number, passage in enumerate(suspect.passages, 1)), more)
+    return tag("section", tag("h2", named(suspect.id), where), tag("p", bar, " ", said), tag("div", left, right, class_="sides"))
+
+
+def article(passage: Passage, place: int, number: int) -> Html:
+    """A passage as it stands in the corpus."""
+    back = tag("a", str(number), href=f"#s{place}-{number}", class_="number")
+    where = None if str(passage.corpus) == passage.source else join([" in ", named(passage.source)])
+    low, high = passage.place
+    like = "equal" if passage.similarity == 1 else f"similarity {passage.similarity:.2f}"
+    said = f"characters {low:,} to {high:,}; {passage.agreed:,} tokens agree, {like}"
+    text = tag("div", passage.before, tag("mark", shortened(passage.text)), passage.after, class_="text")
+    return tag("article", tag("h3", back, " ", named(passage.corpus), where), tag("p", said, class_="faint"), text, id=f"c{place}-{number}")
+
+
+def shortened(text: str) -> Html:
+    """The text, or its beginning and end."""
+    if len(text) <= LONGEST:
+        return join([text])
+    half = LONGEST // 2
+    return join([text[:half], left_out(len(text) - 2 * half), text[-half:]])
+
+
+def left_out(number: int) -> Html:
+    """A mark in place of characters that are not shown."""
+    return tag("span", f" … {counted(number, 'character')} … ", class_="cut")
+
+
+def marked(suspect: Suspect, place: int) -> Iterator[object]:
+    """Yield the text of a suspect in pieces, those in passages marked and numbered; of a long text only what is around them."""
+    text = suspect.text
+    begins: dict[int, list[int]] = {}
+    for number, passage in enumerate(suspect.passages, 1):
+        begins.setdefault(passage.start, []).append(number)
+    edges = sorted({0, len(text), *(edge for one in suspect.passages for edge in (one.start, one.end))})
+    starts, ends = sorted(one.start for one in suspect.passages), sorted(one.end for one in suspect.passages)
+    open_ = began = ended = 0
+    for low, high in pairwise(edges):
+        while began < len(starts) and starts[began] <= low:
+            began, open_ = began + 1, open_ + 1
+        while ended < len(ends) and ends[ended] <= low:
+            ended, open_ = ended + 1, open_ - 1
+        for number in begins.get(low, ()):
+            yield tag("a", str(number), id=f"s{place}-{number}", href=f"#c{place}-{number}", class_="number")
+        piece = text[low:high]
+        if open_:
+            yield tag("mark", shortened(piece))
+        elif len(text) <= WHOLE or len(piece) <= 3 * AROUND:
+            yield piece
+        else:
+            before = piece[:AROUND] if low else ""
+            after = piece[-AROUND:] if high < len(text) else ""
+            yield join([before, left_out(len(piece) - len(before) - len(after)), after])

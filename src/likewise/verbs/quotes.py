@@ -1,0 +1,107 @@
+"""The verb `quotes`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Never
+
+from likewise import methods
+from likewise.choices import TAKES, Html, Number, OnError, given
+from likewise.errors import UsageError
+from likewise.messages import option
+from likewise.methods import Text
+from likewise.options import Options, integer, resolve
+from likewise.passages.search import SCALES, Search
+from likewise.progress import Progress
+from likewise.runs.origin import Origin
+from likewise.runs.quoted import Quotes, coverage, facts, table
+from likewise.runs.quotes import search
+from likewise.runs.session import Inputs, paths_of, started
+
+#: Denominator of the threshold at most, so that it times a number of tokens is an int64.
+MOST_DENOMINATOR = 10**9
+
+
+def quotes(
+    corpus: Inputs,
+    suspects: Inputs,
+    *,
+    progress: Progress | bool | None = None,
+    by: str | Text | None = None,
+    threshold: Number | None = None,
+    min_run: int | None = None,
+    gap: int | None = None,
+    normalize: str | Sequence[str] | None = None,
+    ignore: Inputs | None = None,
+    ignore_common: Number | None = None,
+    field: str | Sequence[str] | None = None,
+    records: str | None = None,
+    html: Html | None = None,
+    id: str | None = None,
+    on_error: OnError | None = None,
+    max_record: int | str | None = None,
+    seed: int | str | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    work: str | Path | None = None,
+    **unknown: Never,
+) -> Quotes:
+    """Find the passages of ``suspects`` that stand in ``corpus``, exact or lightly edited, with their places in both.
+
+    Columns: suspect, suspect_source, suspect_position, suspect_start, suspect_end, corpus, corpus_source, corpus_position, corpus_start, corpus_end,
+    agreed, similarity; ordered by suspect and place. Starts and ends are characters (code points) of the text as it was read, so that
+    ``text[start:end]`` is the passage. ``agreed`` is the number of equal tokens, ``similarity`` is 2 * agreed / (tokens here + tokens there).
+
+    ``by`` is the unit of tokens: words (the default), whitespace, code, chars, lines, paragraphs, or tokens for token ids. Each run of ``min_run``
+    equal tokens or more (12; 60 characters; 3 lines) is found, and lies in a passage. A passage goes on after a difference of at most ``gap`` tokens
+    in either text (the same numbers), as long as its similarity is at least ``threshold`` (0.5). Moved and reordered passages are found, too.
+
+    A run that stands in more than 64 places of the corpus, such as a license, is followed to the first 64, and ``report["common"]`` tells of it.
+    ``ignore`` names texts, and ``ignore_common`` the share of the texts above which a shingle is common: stretches of ``min_run`` tokens or more
+    whose shingles are all ignored agree with nothing. A record is not compared with itself: a row of
+    a file that both sides name, or of one object that is passed as both.
+
+    Other options are those of `dedup`: ``normalize``, ``field``, ``records``, ``html``, ``id``, ``on_error``, ``max_record``, ``seed``, ``threads``,
+    ``memory``, ``work``, ``progress``. Either side may be larger than memory. Raises the errors of `dedup`.
+
+    >>> import likewise as lw
+    >>> found = lw.quotes(["To be, or not to be, that is the question"], ["he said: to be or not to be"], min_run=6)
+    >>> found[["suspect_start", "suspect_end", "corpus_start", "corpus_end", "agreed", "similarity"]].to_dicts()
+    [{'suspect_start': 9, 'suspect_end': 27, 'corpus_start': 0, 'corpus_end': 19, 'agreed': 6, 'similarity': 1.0}]
+    """
+    choices = given("quotes", locals(), own="suspects")
+    return find_quotes(corpus, suspects, options_of(choices), progress)
+
+
+def options_of(choices: dict[str, Any]) -> Options:
+    """The options of a search. Raises UsageError."""
+    by, normalize, run = choices.get("by", "words"), choices.get("normalize"), integer(choices.get("min_run"))
+    unit = by.unit if isinstance(by, Text) else str(by).strip()
+    if unit not in SCALES or (isinstance(by, Text) and (by.bag or by.containment)):
+        raise UsageError(f"{option('by', str(by))}: passages are counted in tokens; give their unit: {', '.join(SCALES)}")
+    k = min(SCALES[unit].k, run) if isinstance(run, int) and run > 0 else SCALES[unit].k
+    steps = by.normalize if isinstance(by, Text) else methods.UNITS[unit][1]
+    method = Text(unit, k, steps if normalize is None else methods.steps(normalize))
+    rest = {name: value for name, value in choices.items() if name not in ("by", "normalize")}
+    return resolve(**{"threshold": "0.5", **rest, "by": method, "exact": True})
+
+
+def settings_of(options: Options) -> Search:
+    """The settings of the search."""
+    method, bound = options.method, options.bound
+    assert isinstance(method, Text) and bound is not None
+    scale = SCALES[method.unit]
+    run, gap = (default if given is None else given for given, default in ((options.min_run, scale.run), (options.gap, scale.gap)))
+    return Search(method, options.seed, run, gap, bound.limit_denominator(MOST_DENOMINATOR))
+
+
+def find_quotes(corpus: Inputs, suspects: Inputs, options: Options, progress: Progress | bool | None) -> Quotes:
+    """`quotes` by options that are checked."""
+    settings = settings_of(options)
+    with started(corpus, options, "quotes", None, progress, suspects, apart=True) as (sources, run):
+        passages = search(sources, run, settings, one=corpus is suspects and paths_of(corpus) is None)
+        origins = [Origin(side.collection, run, side.first) for side in (passages.suspects, passages.corpus)]
+        others = set(" ".join(TAKES.values()).split()) - {*TAKES["quotes"].split(), "exact"}
+        report = facts(passages, settings, {name: value for name, value in run.job.described().items() if name not in others}, run)
+        return Quotes(table(passages), report, coverage(passages), origins)
