@@ -9,8 +9,11 @@ from datatrove.pipeline.dedup import SentenceDedupFilter, SentenceDedupSignature
 from datatrove.pipeline.dedup.sentence_dedup import SentDedupConfig
 from datatrove.pipeline.readers import JsonlReader
 from datatrove.pipeline.writers import JsonlWriter
+from datatrove.utils.text import TextNormConfig
 
 TASKS = 2
+#: Lines are the same if their words are, as for likewise: numbers and accents count.
+SAME = TextNormConfig(norm_numbers=False, norm_unicode_diacritics=False)
 
 
 def main(corpus, target):
@@ -20,7 +23,7 @@ def main(corpus, target):
     lines = Path(corpus).read_bytes().splitlines(keepends=True)
     for task in range(TASKS):
         (parts / f"{task}.jsonl").write_bytes(b"".join(lines[task * len(lines) // TASKS : (task + 1) * len(lines) // TASKS]))
-    config = SentDedupConfig(n_sentences=1, split_sentences=False, min_doc_words=0, min_num_sentences=0)
+    config = SentDedupConfig(n_sentences=1, split_sentences=False, min_doc_words=0, min_num_sentences=0, norm_config=SAME)
     signatures, found = str(target / "signatures"), str(target / "found")
     steps = [
         ([JsonlReader(str(parts)), SentenceDedupSignature(signatures, TASKS, config)], TASKS),

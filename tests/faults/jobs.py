@@ -104,15 +104,6 @@ def damaged(folder: Path) -> None:
     (folder / "b.csv").write_text("id,text\n" + "".join(f"{row['id']},{row['text']}\n" for row in rows(5, 30)))
 
 
-def pages(folder: Path) -> None:
-    stock = [row["text"] for row in rows(12, 40, 8)]
-    draw = random.Random(12)
-    texts = ["\n".join(draw.choices(stock, k=draw.randrange(5))) for _ in range(90)]
-    (folder / "a.jsonl.gz").write_bytes(packed(lines([{"id": number, "text": text} for number, text in enumerate(texts[:30])]), "gz"))
-    (folder / "b.csv").write_text("id,text\n" + "".join(f'{number},"{text}"\n' for number, text in enumerate(texts[30:60])))
-    pq.write_table(pa.table({"id": range(30), "text": texts[60:]}), folder / "c.parquet", row_group_size=10)
-
-
 def sets(folder: Path) -> None:
     draw = np.random.default_rng(7)
     given = [{"id": f"s{i}", "elements": sorted(draw.choice(60, 12, replace=False).tolist())} for i in range(80)]
@@ -152,7 +143,6 @@ JOBS: dict[str, Job] = {
     "damaged": Job(damaged, ("--on-error", "skip", "--limit", "140", "--threshold", "0.7", "--removed-records")),
     "common": Job(with_notice, ("--by", "words:1", "--ignore-common", "5%", "--ignore", "{given}/.notice.txt", "--threshold", "0.7")),
     "against": Job(beside, ("--against", "{given}/.old.jsonl", "--also-inside", "--pairs", "--removed-records", "--threshold", "0.7")),
-    "lines": Job(pages, ("--level", "line", "--min-left", "9", "--by", "words:1", "--threshold", "0.7", "--pairs", "--removed-records")),
     "sets": Job(sets, ("--by", "elements", "--exact", "--threshold", "0.7", "--pairs", "--output", "ids")),
     "vectors": Job(vectors, ("--by", "cosine", "--threshold", "0.95", "--pairs", "--removed-records")),
     "codes": Job(codes, ("--by", "hamming", "--within", "3", "--field", "code", "--output", "mask")),
