@@ -19,12 +19,13 @@ os.environ.setdefault("MIMALLOC_ARENA_RESERVE", str(64 * 2**10))
 
 #: public name -> the module that holds it
 _HOMES = {
-    **{verb: f"likewise.verbs.{verb}" for verb in ("audit", "dedup", "neighbors", "pairs", "plan", "quotes", "similarity")},
+    **{verb: f"likewise.verbs.{verb}" for verb in ("audit", "dedup", "neighbors", "pairs", "plan", "quotes", "repeats", "similarity")},
     "sketch": "likewise.verbs.similarity",
     **dict.fromkeys(("Text", "Measure", "Words", "Chars"), "likewise.methods"),
     **dict.fromkeys(("LikewiseError", "UsageError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
     **dict.fromkeys(("Removal", "Pairs"), "likewise.runs.results"),
     "Quotes": "likewise.runs.quoted",
+    "Repeats": "likewise.runs.repeated",
     "Table": "likewise.runs.table",
     "families": "likewise.families",
     "lecture": "likewise.lecture",
@@ -48,6 +49,7 @@ __all__ = [
     "Progress",
     "Quotes",
     "Removal",
+    "Repeats",
     "Table",
     "Text",
     "UsageError",
@@ -61,6 +63,7 @@ __all__ = [
     "pairs",
     "plan",
     "quotes",
+    "repeats",
     "similarity",
     "sketch",
 ]
@@ -74,6 +77,7 @@ if TYPE_CHECKING:
     from likewise.runs.audit import Audit
     from likewise.runs.frequent_pairs import FrequentPairs, frequent
     from likewise.runs.quoted import Quotes
+    from likewise.runs.repeated import Repeats
     from likewise.runs.results import Pairs, Removal
     from likewise.runs.table import Table
     from likewise.verbs.audit import audit
@@ -82,6 +86,7 @@ if TYPE_CHECKING:
     from likewise.verbs.pairs import pairs
     from likewise.verbs.plan import plan
     from likewise.verbs.quotes import quotes
+    from likewise.verbs.repeats import repeats
     from likewise.verbs.similarity import similarity, sketch
 
 

@@ -53,6 +53,7 @@ class Options:
     ignore_common: Fraction | None = None  # shingles in more than this share of the items are ignored
     min_run: int | None = None  # passages: tokens of a run that is found surely, and that agree at least
     gap: int | None = None  # passages: tokens between two runs, at most
+    common: Fraction | None = None  # passages in more than this share of the documents are listed
     verify: str = "exact"
     seed: int = 0
 
@@ -213,8 +214,8 @@ def check_ignored(rest: dict[str, Any], method: Text | Measure) -> None:
             raise UsageError(f"{option(name)}: {what}")
     if "ignore" in rest:
         rest["ignore"] = given_inputs(rest["ignore"])
-    if "ignore_common" in rest:
-        rest["ignore_common"] = parse_share(rest["ignore_common"])
+    for name in {"ignore_common", "common"} & rest.keys():
+        rest[name] = parse_share(rest[name], name)
 
 
 def check_level(rest: dict[str, Any], method: Text | Measure, threshold: object, within: object) -> object:
@@ -249,8 +250,8 @@ def given_inputs(given: Any) -> Any:
     return tuple(map(Path, given)) if paths else given
 
 
-def parse_share(given: object) -> Fraction:
-    """A share of the items above 0 and below 1: ``0.01``, ``1%`` or ``1/100``.
+def parse_share(given: object, name: str = "ignore_common") -> Fraction:
+    """A share of the items above 0 and below 1, given by an option: ``0.01``, ``1%`` or ``1/100``.
 
     >>> parse_share("1%"), parse_share(0.01)
     (Fraction(1, 100), Fraction(1, 100))
@@ -261,7 +262,7 @@ def parse_share(given: object) -> Fraction:
         if not 0 < share < 1:
             raise ValueError
     except (ValueError, ArithmeticError):
-        raise UsageError(f"{option('ignore_common', given)}: give a share of the items above 0 and below 1, such as 0.01 or 1%") from None
+        raise UsageError(f"{option(name, given)}: give a share of the items above 0 and below 1, such as 0.01 or 1%") from None
     return share
 
 

@@ -97,6 +97,10 @@ def quotes(suspect: pa.DataType, corpus: pa.DataType) -> pa.Schema:
     return pa.schema([*side("suspect", suspect), *side("corpus", corpus), ("agreed", pa.int64()), SIMILARITY])
 
 
+#: Columns of the places of repeated passages, and of the passages, after those of `placed`. Starts and ends are characters of the text.
+REPEATS = [(name, pa.int64()) for name in ("start", "end", "tokens", "passage", "times", "documents")] + [("first", pa.bool_())]
+REPEATED = [(name, pa.int64()) for name in ("start", "end", "tokens", "characters", "passage", "times", "documents")]
+
 #: The schema of mask.parquet: for each row, whether it is kept.
 MASK = pa.schema([("source", pa.string()), ("position", pa.int64()), ("kept", pa.bool_())])
 

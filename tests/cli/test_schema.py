@@ -124,6 +124,8 @@ def test_other_documents(data: Path) -> None:
         check(printed("plan", *more))
     check(printed("features", "docs.jsonl", "--vectors", "tokens.txt", "-o", "f.parquet"))
     check(printed("doctor"))
+    for more in ((), ("--common", "50%"), ("-o", "repeats.csv")):
+        check(printed("repeats", "docs.jsonl", "--min-run", "2", *more))
 
 
 def test_every_document_of_the_program_has_a_schema() -> None:

@@ -23,6 +23,7 @@ WRITING = {
     "pairs": {"out", "overwrite", "csv_formulas"},
     "neighbors": {"out", "overwrite", "csv_formulas"},
     "quotes": {"out", "page", "overwrite", "csv_formulas"},
+    "repeats": {"out", "overwrite", "csv_formulas"},
     "plan": {"svg", "overwrite"},
     "features": {"out", "overwrite"},
 }

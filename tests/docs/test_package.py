@@ -82,6 +82,7 @@ def test_what_the_functions_give_back_can_be_named():
         "Table": removal.kept,
         "Pairs": lw.neighbors(texts),
         "Quotes": lw.quotes(texts, texts),
+        "Repeats": lw.repeats(texts),
         "Plan": lw.plan(),
         "Audit": lw.audit(texts),
         "FrequentPairs": lw.frequent([["milk", "tea"]], support=1),

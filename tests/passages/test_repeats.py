@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.passages.repeats import Stretches, repeats
+from likewise.kernels import repeats as kernels
+from likewise.kernels.hashing import derive
+from likewise.kernels.winnow import winnow
+from likewise.passages.repeats import Stretches, counters, gram, repeats, spans
 from likewise.stages.workers import ALONE, Workers
 
 WORDS = np.random.default_rng(0).integers(1, 2**63, 40, dtype=np.uint64)  # the hashes of tokens
@@ -73,21 +76,36 @@ def defined(documents: list[tuple[int, ...]], n: int) -> dict[str, Any]:
     }
 
 
-def found(documents: list[tuple[int, ...]], n: int, words: np.ndarray = WORDS, memory: int = 1 << 30, workers: Workers = ALONE) -> dict[str, Any]:
-    """The repeats of documents."""
+def found(
+    documents: list[tuple[int, ...]], n: int, words: np.ndarray = WORDS, memory: int = 1 << 30, workers: Workers = ALONE, *, marked: bool = True
+) -> dict[str, Any]:
+    """The repeats of documents, in the stretches around common fingerprints, or in whole documents."""
     hashes = words[np.array(sum(documents, ()), np.int64)]
     offsets = np.concatenate(([0], np.cumsum([*map(len, documents)], dtype=np.int64)))
-    rows = np.arange(len(documents))
-    made = repeats(Stretches(rows, offsets, hashes), n, 0, memory, workers=workers)
-    row, token = rows[made.stretch], np.arange(len(hashes)) - np.repeat(offsets[:-1], np.diff(offsets))
-    cut = [np.zeros(len(tokens), bool) for tokens in documents]
-    for at in np.flatnonzero(made.cut):
-        cut[np.searchsorted(offsets, at, side="right") - 1][token[at]] = True
+    first, size, numbers = np.zeros(len(documents), np.int64), np.diff(offsets), np.ones(len(documents), np.int64)
+    if marked:
+        k = gram(n)
+        keys, tokens = np.empty(len(hashes), np.uint64), np.empty(len(hashes), np.uint32)
+        counts = winnow(hashes, offsets, k, n - k + 1, derive(np.uint64(0), np.uint64(1), k + 2), np.uint64(0), keys, tokens)
+        seen = counters(64, memory)
+        kernels.tally(keys[: counts.sum()], seen)
+        first, size = np.empty(len(hashes), np.uint32), np.empty(len(hashes), np.uint32)
+        numbers = kernels.mark(counts, keys, tokens, np.diff(offsets), seen, k, n, first, size)
+        first, size = first[: numbers.sum()].astype(np.int64), size[: numbers.sum()].astype(np.int64)
+    rows = np.repeat(np.arange(len(documents)), numbers)
+    begins = offsets[rows] + first
+    where = np.concatenate([np.zeros(0, np.int64), *(np.arange(begin, begin + length) for begin, length in zip(begins, size, strict=True))])
+    made = repeats(Stretches(rows, np.concatenate(([0], np.cumsum(size))), hashes[where]), n, 0, memory, workers=workers)
+    row, token = rows[made.stretch], where - np.repeat(offsets[rows], size)
+    cut = [[False] * len(tokens) for tokens in documents]
+    for begin, end in zip(*spans(made.cut, np.concatenate(([0], np.cumsum(size)))), strict=True):
+        for at in range(begin, end):
+            cut[np.searchsorted(offsets, where[at], side="right") - 1][token[at]] = True
     assert [made.passage[place] for place in made.first] == list(range(len(made.first)))
     return {
         "places": list(zip(row.tolist(), token[made.begin].tolist(), (token[made.end - 1] + 1).tolist(), made.passage.tolist(), strict=True)),
         "passages": list(zip(made.times.tolist(), made.documents.tolist(), strict=True)),
-        "cut": [one.tolist() for one in cut],
+        "cut": cut,
     }
 
 
@@ -96,6 +114,7 @@ def found(documents: list[tuple[int, ...]], n: int, words: np.ndarray = WORDS, m
 def test_repeats(documents, n):
     want = defined(documents, n)
     assert found(documents, n) == want
+    assert found(documents, n, marked=False) == want
     assert found(documents, n, memory=200, workers=Workers(tasks=3)) == want
 
 

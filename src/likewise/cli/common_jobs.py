@@ -19,7 +19,6 @@ from likewise.errors import UsageError
 from likewise.items import binary
 from likewise.items.places import characters, placer
 from likewise.methods import text as parse
-from likewise.passages.repeats import Stretches, repeats
 from likewise.verbs.similarity import sketch
 
 TEXTS = [
@@ -116,7 +115,6 @@ def units(folder: Path) -> None:
     for method in (parse("words"), parse("words", f"{every},re:fo.")):
         placed = placer(method, 0)(texts, rows >= 0)
         characters(texts, np.repeat(rows, np.diff(placed.offsets)), placed.begin)
-        repeats(Stretches(rows, placed.offsets, placed.hashes), 3, 0, 1 << 20)
 
 
 def ways(folder: Path) -> None:
@@ -241,6 +239,12 @@ def images(folder: Path) -> None:
     verbs(folder / "photos", folder, threshold=0.5)
 
 
+def repeats(folder: Path) -> None:
+    """Passages that occur again."""
+    for by in ("words", "chars"):
+        lw.repeats(jsonl(folder, "text", TEXTS), by=by, min_run=5)
+
+
 def families(folder: Path) -> None:
     """The hash families and measures that only Python functions use."""
     from likewise.families import BBit, CrossPolytope, Histograms, Hyperplane, Stripe, Threshold
@@ -263,7 +267,7 @@ def families(folder: Path) -> None:
 
 JOBS: dict[str, Callable[[Path], Any]] = {
     job.__name__: job
-    for job in (documents, vectors, sets, formats, units, levels, ways, sparse, features, codes, weighted, strings, images, families)
+    for job in (documents, vectors, sets, formats, units, levels, ways, sparse, features, codes, weighted, strings, images, repeats, families)
 }
 #: The optional library that a job needs.
 LIBRARIES = {"strings": "rapidfuzz", "images": "PIL"}

@@ -273,6 +273,13 @@ FLAGS: dict[str, Flag] = {
         "12; 60 characters; 3 lines",
         {"type": int},
     ),
+    "common": Flag(
+        SIMILARITY,
+        "--common",
+        "List only passages in more than this share of the documents, such as 0.01 or 1%.",
+        "F",
+        brief="",
+    ),
     "k": Flag(SIMILARITY, "-k --k", "Neighbors per query.", "K", "10", {"type": int}, brief=""),
     "bands": Flag(SIMILARITY, "--bands", "Number of bands.", "B", "planned", {"type": int}),
     "rows": Flag(SIMILARITY, "--rows", "Rows per band.", "R", "planned", {"type": int}),

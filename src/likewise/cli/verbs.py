@@ -31,6 +31,7 @@ VERBS = {
     "pairs": "List all similar pairs within one collection or between two.",
     "neighbors": "Find the most similar items for each query.",
     "quotes": "Find passages of a corpus in other texts, exact or edited.",
+    "repeats": "Find passages that occur again exactly, such as boilerplate.",
     "features": "Extract feature vectors from images, videos or documents.",
     "doctor": "Check this installation and report missing parts.",
     "schema": "Print the JSON Schema of a --json document.",

@@ -74,55 +74,75 @@ def fingerprints(hashes, n, factors, joins, grams, out):
 
 
 @kernel
-def group_windows(hashes, offsets, windows, n, factors, joins, part, parts, keys, first, times, group):
-    """Number the windows whose hash falls into a part: equal ones, by 128 bits, have equal numbers; those that occur once become ALONE.
-
-    factors, joins: uint64[2, ...], see `fingerprints`. keys: uint64[size, 2], first, times: int64[size], a power of two: scratch for a table. group:
-    int64, UNKNOWN or filled by other parts. Returns the first window of each number and how often it occurs, int64[m] both; the number of the j-th is
-    j * parts + part. If the table is full, it returns nothing and ``group`` is as before.
-    """
+def hash_windows(hashes, offsets, windows, begin, end, n, factors, joins, low, high):
+    """Write 128 bits of each window of stretches begin to end: low, high, uint64. factors, joins: uint64[2, ...], see `fingerprints`."""
     longest = 0
-    for i in range(offsets.size - 1):
+    for i in range(begin, end):
         longest = max(longest, offsets[i + 1] - offsets[i])
-    grams, low, high = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64)
-    last = np.uint64(times.size - 1)
-    times[:] = 0
-    used = 0
-    for i in range(offsets.size - 1):
+    grams = np.empty(longest + 1, np.uint64)
+    for i in range(begin, end):
         own = hashes[offsets[i] : offsets[i + 1]]
-        if own.size < n or used == times.size - 1:
+        if own.size >= n:
+            fingerprints(own, n, factors[0], joins[0], grams, low[windows[i] :])
+            fingerprints(own, n, factors[1], joins[1], grams, high[windows[i] :])
+
+
+@kernel
+def first_windows(low, high, part, parts, table, first, again):
+    """Find the first of equal windows whose hash falls into a part. low, high: uint64[windows]. table: int64, a power of two: scratch.
+
+    Fills first, int64[windows], 0 or filled by other parts: the first window that is equal; and again, bool[windows], of those: True if there is
+    another. Returns False if the table is full.
+    """
+    table[:] = UNKNOWN
+    last = np.uint64(table.size - 1)
+    used = 0
+    for w in range(low.size):
+        if part_of(high[w], parts) != part:
             continue
-        found = fingerprints(own, n, factors[0], joins[0], grams, low)
-        fingerprints(own, n, factors[1], joins[1], grams, high)
-        for w in range(found):
-            if part_of(high[w], parts) != part:
-                continue
-            at = low[w] & last
-            while times[at] and (keys[at, 0] != low[w] or keys[at, 1] != high[w]):
-                at = (at + np.uint64(1)) & last
-            if times[at] == 0:
-                if used == times.size - 1:
-                    break
-                used += 1
-                keys[at, 0], keys[at, 1], first[at] = low[w], high[w], windows[i] + w
-            times[at] += 1
-            group[windows[i] + w] = np.int64(at) * parts + part
-    full = used == times.size - 1
-    again = 0
-    for at in range(times.size):
-        again += times[at] > 1
-    out_first, out_times = np.empty(again, np.int64), np.empty(again, np.int64)
-    again = 0
-    for at in range(times.size):
-        if times[at] > 1:
-            out_first[again], out_times[again] = first[at], times[at]
-            first[at] = again * parts + part
-            again += 1
+        then = first[w - 1] + 1 if w else 0  # runs repeat, so this one is likely equal; another thread may be writing first[w - 1]
+        if 0 < then < w and low[then] == low[w] and high[then] == high[w]:
+            first[w] = first[then]
+            again[first[w]] = True
+            continue
+        at = low[w] & last
+        while table[at] >= 0 and (low[table[at]] != low[w] or high[table[at]] != high[w]):
+            at = (at + np.uint64(1)) & last
+        if table[at] < 0:
+            used += 1
+            if used == table.size:
+                return False
+            table[at] = w
+            again[w] = False
+        else:
+            again[table[at]] = True
+        first[w] = table[at]
+    return True
+
+
+@kernel
+def number_groups(group, again):
+    """Number the groups of equal windows by their first ones. group: int64, the first window of each, becomes its group, or ALONE.
+
+    Returns the first window of each group, and the number of its windows: int64[groups].
+    """
+    groups = 0
     for w in range(group.size):
-        if group[w] >= 0 and group[w] % parts == part:
-            at = group[w] // parts
-            group[w] = UNKNOWN if full else first[at] if times[at] > 1 else ALONE
-    return full, out_first, out_times
+        groups += group[w] == w and again[w]
+    first, times = np.empty(groups, np.int64), np.zeros(groups, np.int64)
+    groups = 0
+    for w in range(group.size):
+        if group[w] != w:
+            group[w] = group[group[w]]
+        elif again[w]:
+            group[w] = groups
+            first[groups] = w
+            groups += 1
+        else:
+            group[w] = ALONE
+        if group[w] >= 0:
+            times[group[w]] += 1
+    return first, times
 
 
 @always

@@ -6,6 +6,7 @@ that can be equal. They are grouped by 128 bits of the hashes of their tokens, w
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +19,10 @@ from likewise.stages.workers import ALONE, Workers
 GRAMS, JOINS = np.uint64(0x7E87_0011), np.uint64(0x7E87_0012)
 #: Tokens of a fingerprint, at most; half of those of a repeat.
 LONGEST_GRAM = 64
-#: Bytes of memory for each window while windows are grouped, with room in the table.
-WINDOW_BYTES = 64
+#: Bytes of the table for each window.
+TABLE_BYTES = 24
+#: Windows that are hashed between two reports of progress.
+AT_ONCE = 1 << 20
 #: Fewest counters of fingerprints.
 LEAST_COUNTERS = 2**16
 
@@ -82,28 +85,40 @@ def repeats(stretches: Stretches, n: int, seed: int, memory: int, *, workers: Wo
     return Repeats(stretch, begin, end, number[:places], firsts, each[0, :many].copy(), each[1, :many].copy(), cut)
 
 
+def spans(marked: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The runs of marked tokens, bool[m], within stretches: first token and end of each, int64[r] both."""
+    begins, ends = marked.copy(), marked.copy()
+    begins[1:] &= ~marked[:-1]
+    ends[:-1] &= ~marked[1:]
+    some = offsets[:-1][np.diff(offsets) > 0]
+    begins[some] = marked[some]
+    ends[some - 1] |= marked[some - 1] & (some > 0)
+    return np.flatnonzero(begins), np.flatnonzero(ends) + 1
+
+
 def grouped(stretches: Stretches, windows: np.ndarray, n: int, seed: int, memory: int, workers: Workers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The number of the group of each window; and the first window of each group and the number of its windows, 0 of numbers that none has."""
-    size = min(n, LONGEST_GRAM)
+    """The number of the group of each window; and the first window of each group and the number of its windows."""
+    size, total = min(n, LONGEST_GRAM), int(windows[-1])
     factors = derive(np.uint64(seed), GRAMS, 2 * (size + 1)).reshape(2, -1)
-    joins = derive(np.uint64(seed), JOINS, 2 * -(-n // size)).reshape(2, -1)
-    group = workers.allocate((int(windows[-1]),), np.dtype(np.int64))
-    group[:] = kernels.UNKNOWN
-    parts = max(workers.tasks, -(-int(windows[-1]) * WINDOW_BYTES * workers.tasks // max(1, memory // 2)))
+    joins = derive(np.uint64(seed), JOINS, 2 * -(-n // size) if total else 0).reshape(2, -1)
+    low, high = (workers.allocate((total,), np.dtype(np.uint64)) for _ in range(2))
+    group, again = workers.allocate((total,), np.dtype(np.int64)), workers.allocate((total,), np.dtype(bool))
+    group[:] = 0
+    edges = np.searchsorted(windows, np.arange(0, total + 1, AT_ONCE)) if total else np.zeros(1, np.int64)
+    edges = np.unique(np.append(edges, len(stretches.rows)))
 
-    def of_part(part: int) -> tuple[np.ndarray, np.ndarray]:
-        room = 1 << int(windows[-1] // parts * 3 // 2 + 64).bit_length()
-        while True:
-            table = np.empty((room, 2), np.uint64), np.empty(room, np.int64), np.empty(room, np.int64)
-            full, first, times = kernels.group_windows(stretches.hashes, stretches.offsets, windows, n, factors, joins, part, parts, *table, group)
-            workers.advance(int(windows[-1]) // parts)
-            if not full:
-                return first, times
+    def hashed(part: tuple[int, int]) -> None:
+        kernels.hash_windows(stretches.hashes, stretches.offsets, windows, *part, n, factors, joins, low, high)
+        workers.advance(int(windows[part[1]] - windows[part[0]]))
+
+    list(workers.run(hashed, pairwise(edges.tolist())))
+    parts = max(workers.tasks, -(-total * TABLE_BYTES * workers.tasks // max(1, memory // 4)))
+
+    def grouped_part(part: int) -> None:
+        room = total // parts * 3 // 2 + 64
+        while not kernels.first_windows(low, high, part, parts, np.empty(1 << room.bit_length(), np.int64), group, again):
             room *= 2
+        workers.advance(0)
 
-    found = list(workers.run(of_part, range(parts)))
-    most = max((len(first) for first, _ in found), default=0)
-    first, times = np.zeros((most, parts), np.int64), np.zeros((most, parts), np.int64)
-    for part, (of, number) in enumerate(found):
-        first[: len(of), part], times[: len(of), part] = of, number
-    return group, first.ravel(), times.ravel()
+    list(workers.run(grouped_part, range(parts)))
+    return group, *kernels.number_groups(group, again)

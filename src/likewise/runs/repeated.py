@@ -1,0 +1,152 @@
+"""The result of `repeats`: the places of repeated passages as a table, the passages, and the facts for the report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise import schema
+from likewise.drawing.numbers import counted
+from likewise.errors import UsageError
+from likewise.messages import in_document
+from likewise.passages.search import Search
+from likewise.records import NO_TEXT, REJECTED, TEXT
+from likewise.runs.items import Run
+from likewise.runs.origin import Origin, snippet
+from likewise.runs.quoted import Spans, cut, part_of
+from likewise.runs.repeats import Found
+from likewise.runs.shown import SHOWN, read_again
+from likewise.runs.table import Data, Table
+
+#: Passages that the report shows with their text, those in the most documents.
+SHOWN_PASSAGES = 10
+
+
+class Repeats(Table):
+    """The result of ``repeats``: the places of repeated passages, in input order. `lw.repeats` and docs/reference/outputs.md explain the columns.
+
+    ``passages`` has a row for each passage: passage, times, documents, tokens, characters, and the place where it occurs first: id, source, position,
+    start, end. ``report`` has the facts.
+    """
+
+    def __init__(self, table: Data, report: dict[str, Any], passages: Table, origin: Origin):
+        super().__init__(table)
+        self.report, self.passages, self._inputs = report, passages, origin
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_inputs": None}
+
+    @property
+    def _warnings(self) -> list[str]:
+        said: list[str] = self.report["warnings"]
+        return said
+
+    def with_text(self, length: int | None = 80) -> Repeats:
+        """Return the table with the passages, read again from the inputs, as the column ``text``.
+
+        length: maximum characters, in which white space is one space; None: all. Raises the errors of `Table.with_text`.
+        """
+        if self._inputs is None:
+            raise UsageError("with_text: this table has no inputs to read: it was loaded from a pickle")
+        if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
+            raise UsageError(f"with_text: length={length!r}: give a whole number of characters from 1, or None for the whole text")
+        data, origin = self._data(), self._inputs
+        made = data.table
+        spans = Spans(origin.rows(made["source"], made["position"]), made["start"].to_numpy(), made["end"].to_numpy())
+        texts = [snippet(text, origin.want.kind, length) for _, text, _ in cut(origin, spans)]
+        return self._with(data._replace(table=made.append_column("text", pa.array(texts, pa.large_string()))))
+
+
+def result(found: Found, run: Run, settings: Search, method: dict[str, Any]) -> Repeats:
+    """The result of a search. method: the options of the run."""
+    of, documents = found.repeats, len(found.collection)
+    share = run.job.options.common
+    listed = np.ones(len(of.times), bool) if share is None else of.documents > share * documents
+    number = np.cumsum(listed) - 1
+    places = np.flatnonzero(listed[of.passage])
+    firsts = of.first[listed]
+    rows, start, end = places_of(found, places)
+    tokens = of.end[places] - of.begin[places]
+    passage = of.passage[places]
+    is_first = np.zeros(len(of.begin), bool)
+    is_first[of.first] = True
+    more = [number[passage], of.times[passage], of.documents[passage], is_first[places]]
+    table = of_rows(found, rows, [start, end, tokens, *more], schema.REPEATS)
+    rows, start, end = places_of(found, firsts)
+    tokens, size = of.end[firsts] - of.begin[firsts], end - start
+    each = of_rows(found, rows, [start, end, tokens, size, np.arange(len(firsts)), of.times[listed], of.documents[listed]], schema.REPEATED)
+    return Repeats(table, facts(found, run, settings, method, listed), Table(each), Origin(found.collection, run))
+
+
+def places_of(found: Found, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows, first characters and ends of places."""
+    of = found.repeats
+    return (found.stretches.rows[of.stretch[places]], *found.characters(of.begin[places], of.end[places]))
+
+
+def of_rows(found: Found, rows: np.ndarray, columns: list[np.ndarray], more: list[tuple[str, pa.DataType]]) -> Data:
+    """A table of rows by id and place, with more columns."""
+    collection = found.collection
+    fields = [*schema.placed(collection.id_type()), *(pa.field(name, kind) for name, kind in more)]
+    typed = collection.json_ids(rows)
+    made = pa.table([collection.ids(rows), *collection.places(rows), *columns], schema=pa.schema(fields))
+    return Data(made, {} if typed is None else {"id": typed})
+
+
+def facts(found: Found, run: Run, settings: Search, method: dict[str, Any], listed: np.ndarray) -> dict[str, Any]:
+    """The report: the settings, counts, and the passages in the most documents. Warns of documents in which nothing can be found."""
+    collection, of = found.collection, found.repeats
+    warn(found, run, settings)
+    share = run.job.options.common
+    repeated = np.zeros(len(of.cut) + 1, np.int64)
+    np.add.at(repeated, of.begin, 1)
+    np.add.at(repeated, of.end, -1)
+    most = np.flatnonzero(listed)
+    most = most[np.lexsort((most, -of.times[most], -of.documents[most]))[:SHOWN_PASSAGES]]
+    return {
+        "min_run": settings.run,
+        **({} if share is None else {"common": str(share)}),
+        "method": method,
+        "read": len(collection),
+        "tokens": int(collection.column("tokens").sum(dtype=np.int64)),
+        "characters": int(collection.column("chars").sum(dtype=np.int64)),
+        "documents": len(np.unique(found.stretches.rows[of.stretch])),
+        "passages": int(np.count_nonzero(listed)),
+        "repeated": sizes(found, np.cumsum(repeated)[:-1] > 0),
+        "later": sizes(found, of.cut),
+        "most": [shown(found, int(number), run) for number in most],
+        "warnings": run.warnings,
+    }
+
+
+def sizes(found: Found, marked: np.ndarray) -> dict[str, int]:
+    """The numbers of marked tokens, and of characters of their runs."""
+    begin, end = found.spans(marked)
+    first, last = found.characters(begin, end)
+    return {"tokens": int((end - begin).sum()), "characters": int((last - first).sum())}
+
+
+def shown(found: Found, number: int, run: Run) -> dict[str, Any]:
+    """A passage with the beginning of its text, for the report."""
+    of = found.repeats
+    (row,), (start,), (end,) = places_of(found, of.first[number : number + 1])
+    (source,), (position,) = found.collection.places(np.array([row]))
+    text = part_of(read_again(found.collection, [row], run.job.want).get(row, ""), int(start), int(end), run.job.want.kind)
+    place = {"source": source.as_py(), "position": int(position), "start": int(start), "end": int(end)}
+    return {"documents": int(of.documents[number]), "times": int(of.times[number]), **place, "text": in_document(text[:SHOWN])}
+
+
+def warn(found: Found, run: Run, settings: Search) -> None:
+    """Warn of documents that are too short or hold no text."""
+    kind, tokens = found.collection.column("kind"), found.collection.column("tokens")
+    usable = int(np.count_nonzero(kind != REJECTED))
+    short, none = int(np.count_nonzero((kind == TEXT) & (tokens < settings.run))), int(np.count_nonzero(kind == NO_TEXT))
+    if not usable:
+        run.warn("there are no documents, so nothing can repeat")
+    elif short + none == usable and short:
+        run.warn(f"no document has {settings.run} {settings.method.unit}, so nothing can repeat")
+    if none:
+        has = "has" if none == 1 else "have"
+        run.warn(f"{none:,} of {counted(usable, 'document')} {has} no text in the field {run.job.field!r} (null, missing or not a text)")
