@@ -21,13 +21,10 @@ from likewise.passages.grown import Suspects, first_places, grown, near_repeats
 from likewise.passages.prints import CORPUS, SUSPECT, Tokens
 from likewise.passages.search import Search
 from likewise.passages.shares import share
-from likewise.runs import pipeline
+from likewise.runs import pipeline, sides
 from likewise.runs.items import Run
 from likewise.stages.known import KEY_BYTES, known
 from likewise.stages.sketch import Stage
-
-#: Share of the memory, 1/n, for the table of the held side.
-OF_TABLE = 2
 
 
 @dataclass
@@ -110,7 +107,7 @@ class Given(NamedTuple):
     @property
     def size(self) -> int:
         """Bytes of the sources."""
-        return sum(source.size for source in self.sources)
+        return sides.size_of(self.sources)
 
 
 def search(sources: Sequence[Source], run: Run, settings: Search, *, one: bool) -> Passages:
@@ -126,11 +123,10 @@ def search(sources: Sequence[Source], run: Run, settings: Search, *, one: bool) 
     if not corpus_held:
         first, second = second, first
 
-    held = read(run, "held", first, streams.held(run.job, settings, first.mark))
+    held = read(run, sides.HELD, first, streams.held(run.job, settings, first.mark))
     keys = held.parts[0].column("print-key", "u8")
-    passes = max(1, -(-len(keys) * KEY_BYTES // max(1, run.memory // OF_TABLE)))
-    if passes > 1:
-        run.note(f"the smaller side has {len(keys):,} fingerprints, more than fit into memory at once: the other one is read {passes} times")
+    passes = max(1, -(-len(keys) * KEY_BYTES // max(1, run.memory // sides.OF_HELD)))
+    sides.note_passes(run, f"{len(keys):,} fingerprints", passes)
     numbers, many = run.work.scratch((len(keys),), "u4"), 0
     parts: list[Part] = []
     for number in range(passes):
@@ -138,22 +134,19 @@ def search(sources: Sequence[Source], run: Run, settings: Search, *, one: bool) 
         numbers[places] = many + which
         del places, which
         stage = streams.streamed(run.job, settings, second.mark, known(distinct), many, capped=not corpus_held)
-        streamed = read(run, f"streamed-{number}", second, stage)
+        streamed = read(run, sides.STREAMED.format(number), second, stage)
         parts += streamed.parts
         many += len(distinct)
-    sides = (held, replace(streamed, parts=parts))
-    same = same_records(*(side.collection for side in (sides if corpus_held else sides[::-1])), one=one)
-    return follow(run, settings, *sides, numbers, many, same, corpus_held=corpus_held)
+    both = (held, replace(streamed, parts=parts))
+    same = same_records(*(side.collection for side in (both if corpus_held else both[::-1])), one=one)
+    return follow(run, settings, *both, numbers, many, same, corpus_held=corpus_held)
 
 
 def read(run: Run, name: str, given: Given, stage: Stage) -> Side:
     """Read one of the two collections by a stage, into a part of the work folder."""
-    part = Part(run.work, name)
-    run.begin("reading" if name == "held" else "reading and searching", pipeline.bytes_to_read(given.sources), "bytes")
-    Local(run).read(given.sources, run.job, part, stage)
-    collection = Collection(given.sources, part)
+    collection = sides.read(run, name, given.sources, stage)
     pipeline.check_rows(collection, run, given.first)
-    return Side(run, [part], collection, given.first)
+    return Side(run, [Part(run.work, name)], collection, given.first)
 
 
 def follow(

@@ -20,15 +20,12 @@ from likewise.joins.pairs import Stop
 from likewise.records import REJECTED, TEXT, Records
 from likewise.runs import pipeline
 from likewise.runs.items import Items, Run, bare, words_of
+from likewise.runs.sides import HELD, OF_HELD, STREAMED, note_passes, read, size_of
 from likewise.stages.copies import first_of_copies
 from likewise.stages.known import KEY_BYTES
 from likewise.stages.listing import too_many
 from likewise.stages.sketch import Columns, Stage, sketcher
 
-#: Share of the memory, 1/n, for the held sets.
-OF_HELD = 2
-#: Names of the parts of the work folder.
-HELD, STREAMED = "held", "streamed"
 #: Columns of the streamed side: its pairs with held items, and ``pairs``, their number in each row.
 ITEM, COMMON, PAIRS = "pairs-item", "pairs-common", "pairs"
 
@@ -86,14 +83,14 @@ def search(sources: Sequence[Source], run: Run) -> tuple[Collection, np.ndarray,
     for number, (begin, end) in enumerate(passes(held, items, run)):
         member = items.member[begin:end]
         sets = Held.of(*words_of(held, run, member), held.column("per")[member], run.job.threshold, contained=contained)
-        rows = read(run, f"{STREAMED}-{number}", second, streaming(run, sets, member, copies))
+        rows = read(run, STREAMED.format(number), second, streaming(run, sets, member, copies))
         found.append(copies.listed(pairs_of(rows, sets, member)))
-    streamed = Collection(second, Part(run.work, f"{STREAMED}-0"))
+    streamed = Collection(second, Part(run.work, STREAMED.format(0)))
     found.append(copies.listed(bare_copies(items, streamed, run)))
     copies.count(len(found[-1].held))
     pairs = Pairs(*map(np.concatenate, zip(*found, strict=True)))
     pipeline.note_need(f"{len(pairs.held):,} pairs", pipeline.PAIR_BYTES * len(pairs.held), run)
-    names, border = (HELD, f"{STREAMED}-0"), len(held if contained else streamed)
+    names, border = (HELD, STREAMED.format(0)), len(held if contained else streamed)
     collection = Collection(sources, Parts(run.work, names if contained else names[::-1], run.first_side), run.first_side)
     pipeline.check_rows(collection, run)
     a, b = (pairs.held, pairs.streamed) if contained else (pairs.streamed, pairs.held)
@@ -106,15 +103,8 @@ def passes(held: Collection, items: Items, run: Run) -> list[tuple[int, int]]:
     ranges = cut(size, run.memory // OF_HELD // KEY_BYTES)
     largest = int(size.max(initial=0))
     pipeline.note_need(f"{largest:,} elements of one item", KEY_BYTES * largest, run)
-    if len(ranges) > 1:
-        what = f"the smaller side has {int(size.sum(dtype=np.int64)):,} elements"
-        run.note(f"{what}, more than fit into memory at once: the other one is read {len(ranges)} times")
+    note_passes(run, f"{int(size.sum(dtype=np.int64)):,} elements", len(ranges))
     return ranges
-
-
-def size_of(sources: Sequence[Source]) -> int:
-    """Bytes of some sources."""
-    return sum(source.size for source in sources)
 
 
 def cut(sizes: np.ndarray, room: int) -> list[tuple[int, int]]:
@@ -126,14 +116,6 @@ def cut(sizes: np.ndarray, room: int) -> list[tuple[int, int]]:
         before = int(ends[begin - 1]) if begin else 0
         edges.append(max(begin + 1, int(np.searchsorted(ends, before + room, side="right"))))
     return list(pairwise(edges)) or [(0, 0)]
-
-
-def read(run: Run, name: str, sources: Sequence[Source], stage: Stage) -> Collection:
-    """Read one of the two collections by a stage, into a part of the work folder."""
-    part = Part(run.work, name)
-    run.begin("reading" if name == HELD else "reading and comparing", pipeline.bytes_to_read(sources), "bytes")
-    Local(run).read(sources, run.job, part, stage)
-    return Collection(sources, part)
 
 
 def streaming(run: Run, sets: Held, member: np.ndarray, copies: Copies) -> Stage:
