@@ -158,11 +158,11 @@ def against(report: Report) -> Html | None:
     found = report.get("against")
     if not found:
         return None
-    several, inside = noun(report, plural=True), report["counts"]["removed"] - found["removed"]
-    said = f"{items(report, found['read'])} were given for comparison and stay unchanged. "
-    said += f"{found['removed']:,} of {items(report, report['counts']['read'])} ({share(found['removed'], report['counts']['read'])}) were removed "
-    said += f"because they are similar to one of them; {items(report, found['matched'])} have such a duplicate. "
-    said += f"Another {items(report, inside)} were removed because they are similar to a kept one." if inside else ""
+    several, inside, read = noun(report, plural=True), report["counts"]["removed"] - found["removed"], report["counts"]["read"]
+    said = f"The second collection has {items(report, found['read'])}, which stay unchanged. "
+    said += f"Removed because of these: {found['removed']:,} of {items(report, read)} ({share(found['removed'], read)}). "
+    said += f"Of the second collection, {items(report, found['matched'])} had such a duplicate. "
+    said += f"Removed because of a kept {noun(report)}: {inside:,}." if report["method"].get("also_inside") else ""
     said += "" if report["method"].get("also_inside") else f"Duplicates among the other {several} were not removed."
     names = ["read", "rejected", "matched"]
     rows = [[tag("bdi", s["source"]), *(s[name] for name in names)] for s in found["sources"][:MOST_SOURCES]]
@@ -330,7 +330,8 @@ def clusters(report: Report) -> Html:
     if not found["number"]:
         return section("Clusters", tag("p", f"There are no clusters: no {noun(report)} was removed."))
     one, several = wording.compared(report)
-    said = f"{counted(found['number'], 'cluster')}, each with one kept {one}, its representative, and the {several} removed as its duplicates. "
+    role = f"{one}, its representative, which was kept or is in the second collection" if "against" in report else f"kept {one}, its representative"
+    said = f"{counted(found['number'], 'cluster')}, each with one {role}, and the {several} removed as its duplicates. "
     if found["components"] < found["number"]:
         joined = f"joining the clusters that one {one} matches gives {counted(found['components'], 'component')}"
         said += f"Some {several} are similar to several kept ones; {joined}."
