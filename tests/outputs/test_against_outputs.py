@@ -90,7 +90,7 @@ def test_the_two_collections_are_counted_apart(tmp_path):
     page = (tmp_path / "out/report.html").read_text()
     assert (
         "Second collection" in page
-        and "Removed because of these: 1 of 5 documents (20.0%). Of the second collection, 1 document had such a duplicate." in page
+        and "Removed because of these: 1 of 5 documents (20.0%). Of the second collection, 1 document had such duplicates." in page
     )
 
 
@@ -385,3 +385,12 @@ def test_the_summary_and_the_dry_run(tmp_path):
     assert f"{removed} of 20 items ({5 * removed}.0%) removed for items of the second collection of 20 items from 1 source" in lines(said)["against"]
     dry = json.loads(run("dedup", new, "--against", new, "-o", tmp_path / "none", "--dry-run", "--json").stdout)
     assert [source["source"] for source in dry["sources"]] == ["new.jsonl", "against/new.jsonl"]
+
+
+def test_parts_of_documents(tmp_path):
+    """Two of five lines are in the second collection; the counts of the summary are those of lines."""
+    new = jsonl(tmp_path / "new.jsonl", [{"text": "alpha beta\nsecond line\nthird of all"}, {"text": "quite new\nsecond line"}])
+    old = jsonl(tmp_path / "old.jsonl", [{"text": "intro\nsecond line"}])
+    result = lw.dedup(new, against=old, level="line", out=tmp_path / "out")
+    assert "2 of 5 lines (40.0%) removed for lines of the second collection of 1 document from 1 source" in repr(result)
+    assert "Removed because of these: 2 of 5 lines (40.0%). Of the second collection, 1 document" in (tmp_path / "out/report.html").read_text()

@@ -158,10 +158,11 @@ def against(report: Report) -> Html | None:
     found = report.get("against")
     if not found:
         return None
-    several, inside, read = noun(report, plural=True), report["counts"]["removed"] - found["removed"], report["counts"]["read"]
-    said = f"The second collection has {items(report, found['read'])}, which stay unchanged. "
+    several, outcome, nouns = noun(report, plural=True), wording.outcome(report), wording.nouns(str(report["method"]["by"]))
+    inside, read = outcome["removed"] - found["removed"], outcome["read"]
+    said = f"The second collection has {counted(found['read'], *nouns)}, which stay unchanged. "
     said += f"Removed because of these: {found['removed']:,} of {items(report, read)} ({share(found['removed'], read)}). "
-    said += f"Of the second collection, {items(report, found['matched'])} had such a duplicate. "
+    said += f"Of the second collection, {counted(found['matched'], *nouns)} had such duplicates. "
     said += f"Removed because of a kept {noun(report)}: {inside:,}." if report["method"].get("also_inside") else ""
     said += "" if report["method"].get("also_inside") else f"Duplicates among the other {several} were not removed."
     names = ["read", "rejected", "matched"]

@@ -63,11 +63,12 @@ def in_a_line(report: Report) -> str | None:
 
 def against(report: Report) -> str | None:
     """How much of the inputs was in the second collection, in one line; None without one."""
-    found, read = report.get("against"), report["counts"]["read"]
+    found, units = report.get("against"), report.get("units")
     if not found:
         return None
-    collection = f"the second collection of {counted(found['read'], 'item')} from {counted(len(found['sources']), 'source')}"
-    return f"{found['removed']:,} of {counted(read, 'item')} ({share(found['removed'], read)}) removed for items of {collection}"
+    part, whole, read = (units["level"], "document", units["read"]) if units else ("item", "item", report["counts"]["read"])
+    collection = f"the second collection of {counted(found['read'], whole)} from {counted(len(found['sources']), 'source')}"
+    return f"{found['removed']:,} of {counted(read, part)} ({share(found['removed'], read)}) removed for {part}s of {collection}"
 
 
 def next_calls(out: Path | None, *, removed: bool) -> Iterator[tuple[str, str]]:
