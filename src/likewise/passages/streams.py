@@ -70,7 +70,7 @@ def streamed(job: Job, search: Search, mark: np.uint64, known: Known, base: int,
         stored = np.zeros(len(records), "u4")
         columns = {name: np.zeros(0, dtype) for name, dtype in TOKEN_COLUMNS.items()}
         if len(some):
-            again, _, columns = placed(records.text.take(wrapped(some)), np.ones(len(some), bool))
+            again, _, columns = placed(records.text.take(wrapped(some)), np.ones(len(some), bool), chars[some])
             stored[some] = np.diff(again.offsets)
         counts = np.diff(tokens.offsets).astype("u4")
         found_here = {"hits": hits, "hit-key": keys + np.uint32(base), "hit-token": found.tokens[places], **more}
@@ -79,22 +79,25 @@ def streamed(job: Job, search: Search, mark: np.uint64, known: Known, base: int,
     return stage
 
 
-def in_characters(search: Search, mark: np.uint64) -> Callable[[pa.LargeBinaryArray, np.ndarray], tuple[Tokens, np.ndarray, Columns]]:
-    """A function (texts, bool[n]: which to read) -> (Tokens, code points of each text or ids, TOKEN_COLUMNS)."""
+def in_characters(search: Search, mark: np.uint64) -> Callable[..., tuple[Tokens, np.ndarray, Columns]]:
+    """A function (texts, bool[n]: which to read) -> (Tokens, code points of each text or ids, TOKEN_COLUMNS).
+
+    A third argument is the code points if they are known.
+    """
     placed, masked = placer(search.method, search.seed), masker(search, mark)
     of_ids = search.method.unit == "tokens"
 
-    def cut(texts: pa.LargeBinaryArray, live: np.ndarray) -> tuple[Tokens, np.ndarray, Columns]:
+    def cut(texts: pa.LargeBinaryArray, live: np.ndarray, chars: np.ndarray | None = None) -> tuple[Tokens, np.ndarray, Columns]:
         offsets, hashes, begin, end = placed(texts, live)
         tokens = Tokens(hashes, offsets)
         masked(tokens)
         data, start, length = buffers(texts, live)
-        chars = length // 8
-        if not of_ids:
-            chars = places.code_points(data, start, np.arange(len(texts)), length)
-            if not np.array_equal(chars, length):
-                rows = np.repeat(np.arange(len(texts)), np.diff(offsets))
-                begin, end = (places.code_points(data, start, rows, at) for at in (begin, end))
+        if chars is None:
+            chars = length // 8 if of_ids else places.code_points(data, start, np.arange(len(texts)), length)
+        wide = np.repeat(np.flatnonzero(chars != length), np.diff(offsets)[chars != length])  # the texts of tokens in texts that are not ASCII
+        if len(wide) and not of_ids:
+            here = np.repeat(chars != length, np.diff(offsets))
+            begin[here], end[here] = (places.code_points(data, start, wide, at[here]) for at in (begin, end))
         return tokens, chars.astype("u4"), {"hash": hashes, "first": begin.astype("u4"), "last": end.astype("u4")}
 
     return cut

@@ -62,9 +62,13 @@ class Side:
         """Where the values of each row begin, int64[n + 1], from the column of their numbers."""
         return np.concatenate(([0], np.cumsum((part or self.parts[0]).column(name, "u4"), dtype=np.int64)))
 
+    def held(self, name: str) -> np.ndarray:
+        """A column of streams.PRINT_COLUMNS of the held side."""
+        return self.parts[0].column(name, streams.PRINT_COLUMNS[name])
+
     def prints(self, keys: np.ndarray) -> Suspects:
         """The fingerprints of the held side, with the numbers of their keys."""
-        return Suspects(self.offsets("prints"), self.parts[0].column("print-token", "u4"), keys)
+        return Suspects(self.offsets("prints"), self.held("print-token"), keys)
 
     def hits(self) -> Suspects:
         """The known fingerprints of the streamed side, with the numbers of their keys."""
@@ -124,7 +128,7 @@ def search(sources: Sequence[Source], run: Run, settings: Search, *, one: bool) 
         first, second = second, first
 
     held = read(run, sides.HELD, first, streams.held(run.job, settings, first.mark))
-    keys = held.parts[0].column("print-key", "u8")
+    keys = held.held("print-key")
     passes = max(1, -(-len(keys) * KEY_BYTES // max(1, run.memory // sides.OF_HELD)))
     sides.note_passes(run, f"{len(keys):,} fingerprints", passes)
     numbers, many = run.work.scratch((len(keys),), "u4"), 0
