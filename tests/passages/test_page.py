@@ -109,6 +109,8 @@ def test_the_page_is_written_like_other_files(tmp_path: Path, monkeypatch: pytes
     assert Path("p.html").read_bytes() == before, "the same bytes"
     wrong = run("quotes", "c.txt", "--in", "s.txt", "--page", "p.pdf")
     assert wrong.exit_code == 2 and ".html" in wrong.stderr
+    piped = run("quotes", "c.txt", "--in", "-", "--page", "q.html", input=PASSAGE)
+    assert piped.exit_code == 2 and "standard input can be read only once" in piped.stderr
     found = lw.quotes(Path("c.txt"), Path("s.txt"))
     with pytest.raises(lw.UsageError, match="overwrite=True"):
         found.write_page("p.html")

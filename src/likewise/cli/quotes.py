@@ -45,11 +45,14 @@ def command(
     exit_code: bool = False,
     **choices: Any,
 ) -> int:
+    from likewise.io.inputs import STDIN
     from likewise.runs.inspection import want
     from likewise.verbs.quotes import find_quotes, options_of
 
     if not suspects:
         raise UsageError("name the texts in which passages of CORPUS are searched: --in SUSPECT")
+    if page is not None and STDIN in (*inputs, *suspects):
+        raise UsageError(f"{PAGE} {page}: texts are read again for the page, and standard input can be read only once; name a file instead of -")
     options = options_of(choices)
     target, page_target = (None if name is None else place(name) for name in (out, page))
     if target is not None:
