@@ -17,7 +17,7 @@ from likewise.items.normalize import CHANGES, members, space_in_lines
 from likewise.kernels.places import COPIED
 from likewise.methods import STEPS
 
-#: Of a text: where each run begins, and the number of characters that it becomes, int64[r].
+#: The begin of each run of a text, and the number of characters that it becomes: int64[r], int64[r].
 Runs = tuple[np.ndarray, np.ndarray]
 Change = Callable[[str], str]
 LONGEST = 32  # characters of a run that is cut further; each cut is tried
@@ -85,7 +85,7 @@ def is_kept(codes: np.ndarray, in_lines: bool) -> np.ndarray:
 
 
 def of_form(text: str, change: Change, decomposed: Literal["NFD", "NFKD"]) -> Runs:
-    """The runs of a normal form: a character that begins anew when decomposed, and those after it that do not; cut further where that is possible."""
+    """The runs of a normal form: a character that combines with none before it, and those after it that do; cut further where that is possible."""
     unknown = members(unicode.unassigned)
     follows = (unicode.values("combining") != 0) | (unicode.values("composition") & 2 != 0)
     codes = codes_of(text)
