@@ -49,6 +49,11 @@ def test_a_passage_goes_on_after_a_gap_where_three_words_agree() -> None:
     assert passages(suspect, two) == [(text(range(12)),) * 2 + (12, 1.0)], "two words that agree are not enough"
 
 
+def test_the_similarity_is_twice_the_agreed_words_over_those_of_both_sides() -> None:
+    corpus, suspect = text(range(12), "old", range(12, 15)), text(range(12), "new", range(12, 15))
+    assert passages(suspect, corpus) == [(suspect, corpus, 15, 0.9375)]
+
+
 def test_the_nearest_place_by_both_sides_is_chosen() -> None:
     """After the difference "x", three words agree at once (one word on either side), and again after nine more words of the corpus."""
     corpus = text(range(12), "y", range(20, 23), range(40, 46), range(20, 24))
