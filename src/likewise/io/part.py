@@ -44,6 +44,9 @@ class Part:
     def settle(self) -> None:
         self.work.settle()
 
+    def rest(self, *names: str) -> None:
+        self.work.rest(*(self.prefix + name for name in names))
+
     def discard(self) -> None:
         """Delete the columns."""
         if names := [self.prefix + name for name in self.lengths if (self.folder / f"{self.prefix}{name}.col").exists()]:
@@ -60,6 +63,10 @@ class Parts:
     def done(self, step: str) -> list[dict[str, Any]]:
         first, second = (part.done(step) for part in self.parts)
         return [*first, *({**entry, "source": entry["source"] + self.sources} for entry in second)]
+
+    def rest(self, *names: str) -> None:
+        for part in self.parts:
+            part.rest(*names)
 
     def column(self, name: str, dtype: Any) -> np.ndarray:
         return np.concatenate([part.column(name, dtype) for part in self.parts])

@@ -147,7 +147,7 @@ def words_of(collection: Collection, run: Run, rows: np.ndarray) -> tuple[np.nda
             return stored, offsets
         values = run.work.scratch((len(rows) * each,), "u8")
         np.take(stored.reshape(-1, each), rows, axis=0, out=values.reshape(-1, each), mode="clip")
-        run.work.rest("sets")
+        collection.work.rest("sets")
         return values, offsets
     begin = np.cumsum(size, dtype=np.int64) - size
     if as_they_lie:
@@ -155,5 +155,5 @@ def words_of(collection: Collection, run: Run, rows: np.ndarray) -> tuple[np.nda
     offsets = np.concatenate(([0], np.cumsum(size[rows], dtype=np.int64)))
     values = run.work.scratch((int(offsets[-1]),), "u8")
     gather(stored, begin[rows], offsets, values)
-    run.work.rest("sets")
+    collection.work.rest("sets")
     return values, offsets

@@ -85,6 +85,7 @@ def search(sources: Sequence[Source], run: Run) -> tuple[Collection, np.ndarray,
         sets = Held.of(*words_of(held, run, member), held.column("per")[member], run.job.threshold, contained=contained)
         rows = read(run, STREAMED.format(number), second, streaming(run, sets, member, copies))
         found.append(copies.listed(pairs_of(rows, sets, member)))
+        del sets, rows  # before the next ones are made
     streamed = Collection(second, Part(run.work, STREAMED.format(0)))
     found.append(copies.listed(bare_copies(items, streamed, run)))
     copies.count(len(found[-1].held))
