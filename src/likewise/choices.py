@@ -27,7 +27,7 @@ Copies = Literal["none", "empty"]
 Output = Literal["copy", "ids", "mask", "annotate"]
 CsvFormulas = Literal["escape", "raw"]
 Html = Literal["text", "main", "raw"]
-Level = Literal["document", "paragraph", "line"]
+Level = Literal["document", "paragraph", "line", "passage"]
 Hash = Literal["phash", "dhash", "ahash"]
 HashBits = Literal[64, 256]
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -57,7 +57,7 @@ SEARCH = f"{SIMILARITY} {READING} min_tokens {LAYOUT} preset {MACHINE}"
 QUOTED = READING.replace(" limit", "")
 #: Verb -> its options.
 TAKES = {
-    "dedup": f"out against also_inside {SEARCH} level min_left verify keep prefer copies output pairs removed_records overwrite resume",
+    "dedup": f"out against also_inside {SEARCH} level min_run min_left verify keep prefer copies output pairs removed_records overwrite resume",
     "pairs": f"against {SEARCH} verify keep prefer copies star max_pairs",
     "neighbors": f"query k {SIMILARITY} {READING} {MACHINE}",
     "quotes": f"suspects by threshold min_run gap normalize ignore ignore_common seed {QUOTED} {MACHINE}",

@@ -68,18 +68,19 @@ class Chunk(NamedTuple):
 class Edits(NamedTuple):
     """Parts to cut out of the texts of some rows of a source: the bytes begin[i]:end[i] of the text of row row[i], as `Records.text` has it.
 
-    Parts ascend and do not overlap. Each begins and ends at the border of a character.
+    Parts ascend and do not overlap. Each begins and ends at the border of a character. ``characters``: places are code points, not bytes.
     """
 
     want: Want  # with which the rows were read, ``located``
     row: np.ndarray  # int64[m]: numbers of rows in the source
     begin: np.ndarray  # int64[m]
     end: np.ndarray  # int64[m]
+    characters: bool = False
 
     def of(self, first: int, last: int) -> Edits:
         """Return the parts of the rows from ``first`` up to ``last``, which are then numbered from 0."""
         here = slice(*np.searchsorted(self.row, (first, last)).tolist())
-        return Edits(self.want, self.row[here] - first, self.begin[here], self.end[here])
+        return self._replace(row=self.row[here] - first, begin=self.begin[here], end=self.end[here])
 
 
 class Rejected(NamedTuple):

@@ -103,6 +103,7 @@ def levels(folder: Path) -> None:
     for name in ("text.jsonl", "a.parquet", "a.csv"):
         lw.dedup(folder / name, out=folder / f"{name}.out", level="line")
     lw.dedup(table, level="paragraph", by="words:1", threshold=0.5)
+    lw.dedup(table, level="passage", min_run=3)
 
 
 def units(folder: Path) -> None:

@@ -41,6 +41,7 @@ MOST_PARTS = 5
     flags=f"{TAKES['dedup']} dry_run config json exit_code quiet verbose color progress",
     arguments=[inputs()],
     notes=INPUTS,
+    min_run={"help": "With --level passage: minimum number of tokens of a run that is cut out where it occurs again.", "brief": None},
     against={
         "help": "Remove only what is similar to something in these files, which stay unchanged, or in the kept records of an output folder of dedup, "
         "with its options. Repeatable.",

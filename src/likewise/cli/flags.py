@@ -110,14 +110,14 @@ FLAGS: dict[str, Flag] = {
     "level": Flag(
         SIMILARITY,
         "--level",
-        "What is compared and removed: whole documents; or their paragraphs or lines, which are cut out of the documents. For these the default "
-        "--threshold is 1: the same shingles.",
+        "What is compared and removed: whole documents; or their paragraphs or lines, which are cut out of the documents, with a default --threshold "
+        "of 1: the same shingles; or passages, which are runs of tokens (--min-run) that occur before.",
         shown="document",
     ),
     "min_left": Flag(
         OUTPUT,
         "--min-left",
-        "With --level line or paragraph: remove documents that lose parts and keep fewer than N tokens.",
+        "With --level line, paragraph or passage: remove documents that lose parts and keep fewer than N tokens.",
         "N",
         "1",
         settings={"type": int},

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from likewise.io.batches import changed
+from likewise.items import binary
 from likewise.kernels.bytes import gather
-from likewise.kernels.raw import BEYOND
+from likewise.kernels.raw import BEYOND, bytes_at
 from likewise.records import Chunk, Each, Edits, Records, Want
 
 
@@ -50,8 +51,8 @@ def of_records(path: Any, keep: np.ndarray, start: np.ndarray, length: np.ndarra
 
     def stage(chunk: Chunk) -> np.ndarray:
         rows = np.searchsorted(start, (chunk.start, chunk.start + len(chunk.data)))
-        here = edits.of(*rows.tolist())
         records = reading.parse(chunk, want, str(path))
+        here = in_bytes(edits.of(*rows.tolist()), *binary.parts(records.text))
         if records.located is None or not np.array_equal(records.start, start[rows[0] : rows[1]]):
             raise changed(path)
         first, last = np.ascontiguousarray(records.located.T)
@@ -76,8 +77,18 @@ def edited(chunks: Iterator[Chunk], start: np.ndarray, row: np.ndarray) -> Itera
             return
 
 
+def in_bytes(edits: Edits, offsets: np.ndarray, data: np.ndarray) -> Edits:
+    """Return the parts in bytes of the texts data[offsets[i]:offsets[i + 1]]."""
+    if not edits.characters or not len(edits.row):
+        return edits
+    at = np.stack([edits.begin, edits.end], axis=1).ravel()
+    begin, end = bytes_at(data, offsets, np.repeat(edits.row, 2), at).reshape(-1, 2).T
+    return edits._replace(begin=begin, end=end, characters=False)
+
+
 def of_bytes(data: np.ndarray, offsets: np.ndarray, edits: Edits) -> tuple[np.ndarray, np.ndarray]:
     """Return texts data[offsets[i]:offsets[i + 1]] without the parts in ``edits``, in the same form: (uint8[m], int64[n + 1])."""
+    edits = in_bytes(edits, offsets, data)
     begin, end = (offsets[edits.row] + place for place in (edits.begin, edits.end))
     if (end > offsets[edits.row + 1]).any():
         raise changed("the table")

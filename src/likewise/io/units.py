@@ -28,6 +28,8 @@ class Units(Collection):
         self.document = np.repeat(np.arange(len(number)), number)  # of each unit
 
     of_parts = True
+    #: True if `byte_spans` returns characters.
+    in_characters = False
 
     def __len__(self) -> int:
         return int(self.first[-1])
@@ -112,3 +114,28 @@ class Units(Collection):
         number = np.diff(self.first)[order]
         ends = np.cumsum(number)
         return np.arange(ends[-1] if len(ends) else 0) + np.repeat(self.first[:-1][order] - (ends - number), number)
+
+
+class Pieces(Units):
+    """Documents cut at any places, by arrays in memory: passages, and what lies between them."""
+
+    def __init__(self, documents: Collection, number: np.ndarray, chars: np.ndarray, place: np.ndarray | None, tokens: np.ndarray):
+        """number: int64[documents], of units. chars, place: int64[u, 2], begin and end of each in characters and bytes. tokens: uint32[u].
+
+        Without ``place`` bytes are not known (`in_characters`).
+        """
+        Collection.__init__(self, documents.sources, documents.work, documents.first_side)
+        self.documents, self._chars, self._bytes = documents, chars, chars if place is None else place
+        self.in_characters = place is None
+        self.first = np.concatenate(([0], np.cumsum(number, dtype=np.int64)))
+        self.document = np.repeat(np.arange(len(number)), number)
+        self._columns = {"tokens": tokens, "chars": np.diff(chars)[:, 0], "bytes": np.diff(self._bytes)[:, 0]}
+
+    def column(self, name: str) -> np.ndarray:
+        return self._columns[name] if name in self._columns else super().column(name)
+
+    def spans(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._chars[rows, 0], self._chars[rows, 1]
+
+    def byte_spans(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._bytes[rows, 0], self._bytes[rows, 1]

@@ -63,3 +63,24 @@ def cell(data, first, last, row, at):
                 stop = find(data, raw, end, QUOTE)
         found[i] = raw if done == at[i] else BEYOND
     return found
+
+
+@kernel
+def bytes_at(data, offsets, row, at):
+    """Where character at[i] of the text of row[i] begins, in bytes from the begin of the text: int64[m].
+
+    Text r is data[offsets[r]:offsets[r + 1]], UTF-8.
+    row, at: int64[m], ascending. The place of a character behind the last one is the size of the text.
+    """
+    found = np.empty(at.size, np.int64)
+    here = -1
+    place = done = 0
+    for i in range(at.size):
+        if row[i] != here:
+            here, done = row[i], 0
+            place = offsets[here]
+        while place < offsets[here + 1] and (done < at[i] or data[place] & 0xC0 == 0x80):
+            place += 1
+            done += place == offsets[here + 1] or data[place] & 0xC0 != 0x80
+        found[i] = place - offsets[here]
+    return found

@@ -55,7 +55,7 @@ class Fate:
         row, (begin, end) = units.document[cut] - rows.start, units.byte_spans(cut)
         first = np.append(True, (row[1:] != row[:-1]) | (begin[1:] != end[:-1]))  # of units that follow each other
         want = self.documents.sources[number].asked(job.want)
-        return Edits(want, row[first], begin[first], end[np.append(first[1:], True)])
+        return Edits(want, row[first], begin[first], end[np.append(first[1:], True)], units.in_characters)
 
 
 def fate_of(documents: Collection, items: Items, decision: Decision, run: Run) -> Fate:

@@ -11,18 +11,21 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.engines.engine import Engine
+from likewise.errors import UsageError
 from likewise.io.formats.memory import take
 from likewise.io.inputs import Source
 from likewise.io.output import check_still, write_sealed, write_text
 from likewise.job import Job
+from likewise.messages import option
 from likewise.report import summary
 from likewise.report.gather import examples
 from likewise.report.html import render
 from likewise.runs import pipeline
 from likewise.runs import writing as outputs
 from likewise.runs.fate import Fate, fate_of
-from likewise.runs.items import Run
+from likewise.runs.items import Items, Run
 from likewise.runs.origin import Origin
+from likewise.runs.own_passages import without_repeats
 from likewise.runs.results import Removal
 from likewise.runs.table import ITSELF, Data, LazyData, Table
 from likewise.runs.tables import clusters_rows, removed_rows, written
@@ -35,9 +38,8 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
     given: the object of which the sources were made, for `Table.to_native`.
     """
     outputs.check(sources[: run.first_side], run.job.options, run.job.want, written=target is not None)
-    documents = pipeline.collect(sources, run, engine)
-    items = pipeline.distinct(pipeline.compared(documents, run.job), run, engine, removing=True)
-    fate = fate_of(documents, items, pipeline.decide(items, run, engine), run)
+    fate, items = outcome(sources, run, engine)
+    documents = fate.documents
     decision = fate.decision
     report = summary.summary(fate, items, run)
     origin = Origin(documents, run)
@@ -64,6 +66,18 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
     read = partial(written, typed=documents.id_note(0, decision.kept_side, decision.member_side) is not None)
     found = {name: Table(read(target / f"{name}.parquet", number, make), origin=origin) for name, (number, make) in tables.items()}
     return Removal(kept, report=report, compared=decision.compared, out=target, **found)
+
+
+def outcome(sources: Sequence[Source], run: Run, engine: Engine) -> tuple[Fate, Items]:
+    """Read the inputs and decide what is removed: (the outcome, what was compared)."""
+    if run.job.options.level == "passage":
+        if not run.alone:
+            others = f"choose {option('level', 'line')} or paragraph, or leave out {option('against', placeholder='INPUT')}"
+            raise UsageError(f"{option('level', 'passage')}: passages are compared inside one collection; {others}")
+        return without_repeats(sources, run)
+    documents = pipeline.collect(sources, run, engine)
+    items = pipeline.distinct(pipeline.compared(documents, run.job), run, engine, removing=True)
+    return fate_of(documents, items, pipeline.decide(items, run, engine), run), items
 
 
 def kept_table(fate: Fate, job: Job, origin: Origin, given: Any) -> Table:

@@ -49,26 +49,25 @@ def search(sources: Sequence[Source], run: Run, settings: Search) -> Found:
     engine, job = Local(run), run.job
     pipeline.prepare(sources, run, engine)
     size = pipeline.bytes_to_read(sources)
-    run.begin("reading fingerprints", size, "bytes")
-    part = Part(run.work, "count")
-    engine.read(sources, job, part, stretches.counted(job, settings))
-    pipeline.check_rows(Collection(sources, part), run)
-    seen = repeats.counters(size or EXPANDED * sum(source.size for source in sources), run.memory)
-    keys = part.column("print", stretches.PRINT)
-    for begin in range(0, len(keys), AT_ONCE):
-        tally(keys[begin : begin + AT_ONCE], seen)
-    del keys
-    part.discard()
-
-    run.begin("reading and searching", size, "bytes")
-    part = Part(run.work, "repeat")
-    engine.read(sources, job, part, stretches.stretched(job, settings, seen))
+    first, part = Part(run.work, "count"), Part(run.work, "repeat")
+    if not part.done("read"):  # a resumed run counts again what the first pass wrote
+        run.begin("reading fingerprints", size, "bytes")
+        engine.read(sources, job, first, stretches.counted(job, settings))
+        pipeline.check_rows(Collection(sources, first), run)
+        seen = repeats.counters(size or EXPANDED * sum(source.size for source in sources), run.memory)
+        keys = first.column("print", stretches.PRINT)
+        for begin in range(0, len(keys), AT_ONCE):
+            tally(keys[begin : begin + AT_ONCE], seen)
+        del keys
+        run.begin("reading and searching", size, "bytes")
+        engine.read(sources, job, part, stretches.stretched(job, settings, seen))
+        first.discard()
+        del seen
     collection = Collection(sources, part)
     pipeline.check_rows(collection, run)
-    del seen
     rows = np.repeat(np.arange(len(collection)), part.column("stretches", "u4"))
     offsets = np.concatenate(([0], np.cumsum(part.column("stretch-size", "u4"), dtype=np.int64)))
-    hashes, first, last = (part.column(name, dtype) for name, dtype in TOKEN_COLUMNS.items())
+    hashes, begins, ends = (part.column(name, dtype) for name, dtype in TOKEN_COLUMNS.items())
     found = Stretches(rows, offsets, hashes)
     run.begin("comparing", int(found.windows(settings.run)[-1]), "runs")
-    return Found(collection, found, repeats.repeats(found, settings.run, settings.seed, run.memory, workers=run.workers), first, last)
+    return Found(collection, found, repeats.repeats(found, settings.run, settings.seed, run.memory, workers=run.workers), begins, ends)

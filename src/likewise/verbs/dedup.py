@@ -48,6 +48,7 @@ def dedup(
     ignore_common: Number | None = None,
     groups: str | Path | Mapping[Any, Any] | None = None,
     level: Level | None = None,
+    min_run: int | None = None,
     min_left: int | None = None,
     verify: Verify | None = None,
     keep: str | None = None,
@@ -101,7 +102,8 @@ def dedup(
     ``ignore``           inputs such as a license notice or a template, also texts: their shingles or elements are left out of all items
     ``ignore_common``    leave out the shingles or elements in more than this share of the distinct items, such as 0.01 or "1%"
     ``groups``           for sets: a mapping from elements to groups, or a file with one; the sets of groups are compared
-    ``level``            "line" or "paragraph": compare these parts of documents, and cut them out of the documents (document)
+    ``level``            "line", "paragraph" or "passage": compare these parts of documents, and cut them out of the documents (document)
+    ``min_run``          for passages: the minimum number of tokens of a repeated run (12 words, 60 characters)
     ``min_left``         with ``level``: also remove documents that lose parts and keep fewer tokens (1)
     ``verify``           how candidates are checked: "exact", "estimate" by signatures, or "none" (exact)
     ``keep``             which of similar items is kept: first, last, longest, shortest, or max:F or min:F of a field F (first)
@@ -149,5 +151,7 @@ def dedup(
 
 def deduplicate(inputs: Inputs, against: Inputs | None, options: Options, target: Path | None, progress: Progress | bool | None) -> Removal:
     """`dedup` by options that are checked, into a folder that may be written, or into memory."""
+    if options.min_run is not None and options.level != "passage":
+        raise UsageError(f"{option('min_run', options.min_run)}: only passages are runs of tokens; it needs {option('level', 'passage')}")
     with started(inputs, options, "dedup", target, progress, against) as (sources, run):
         return remove(sources, run, Local(run), target, inputs)
