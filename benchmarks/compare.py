@@ -15,6 +15,7 @@ again takes up to ten times as long as reusing memory that another process has j
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -66,7 +67,8 @@ def run(command: list[str], env: dict[str, str] | None = None, cwd: Path | None 
         if status:
             said.seek(0)
             raise SystemExit(f"{' '.join(command)} failed:\n{said.read().decode(errors='replace')[-2000:]}")
-    peak_mb = max(peak[0] / 2**20, usage.ru_maxrss / 1024)
+    before_exec = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # a new process begins with the memory of this one
+    peak_mb = max(peak[0] / 2**20, usage.ru_maxrss / 1024 if usage.ru_maxrss > before_exec else 0)
     return {"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "system": usage.ru_stime, "peak_mb": peak_mb}
 
 

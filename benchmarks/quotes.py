@@ -112,23 +112,30 @@ def searches(folder: Path, work: Path) -> dict[str, tuple[int, int, list[str]]]:
 
 
 def counted(arguments: Sequence[str]) -> dict[str, int]:
-    """Common fingerprints followed, passages, and fingerprints of the corpus, in a process of its own."""
+    """Common fingerprints that were followed, passages, and bytes of the fingerprints of the smaller side, in a process of its own."""
     return contest.answer("likewise", [sys.executable, __file__, "--count", *arguments])
 
 
 def count(corpus: str, suspects: str, by: str | None) -> dict[str, int]:
     import likewise as lw
     from likewise.passages import grown
+    from likewise.passages.streams import PRINT_COLUMNS
+    from likewise.runs.quotes import Side
 
-    hits, batches = [], grown.batches
+    hits, batches, prints, prints_of = [], grown.batches, [], Side.prints
 
     def watched(*given: Any) -> Any:
         for batch in batches(*given):
             hits.append(batch.hits)
             yield batch
 
-    grown.batches = watched
-    return {"passages": len(lw.quotes(corpus, suspects, **({"by": by} if by else {}))), "hits": sum(hits)}
+    def measured(*given: Any) -> Any:
+        found = prints_of(*given)
+        prints.append(len(found.tokens) * sum(np.dtype(dtype).itemsize for dtype in PRINT_COLUMNS.values()))
+        return found
+
+    grown.batches, Side.prints = watched, measured
+    return {"passages": len(lw.quotes(corpus, suspects, **({"by": by} if by else {}))), "hits": sum(hits), "prints": sum(prints)}
 
 
 def speed(folder: Path, rounds: int) -> Any:
@@ -148,11 +155,13 @@ def speed(folder: Path, rounds: int) -> Any:
             # MB/s by wall time, and by the processor time of all cores, which other work on the machine changes less
             wall, cpu = (corpus / 1e6 / (middle[one] - begun[one]) for one in ("wall", "cpu"))
             table[search] = {**middle, **known, "start": begun, "corpus": corpus, "suspects": suspects}
-            sizes = (f"{corpus / 1e6:.1f}", f"{suspects / 1e6:.1f}", f"{known['hits']:,}", f"{known['passages']:,}")
+            prints = known["prints"] / min(corpus, suspects)
+            sizes = (f"{corpus / 1e6:.1f}", f"{suspects / 1e6:.1f}", f"{prints:.2f}", f"{known['hits']:,}", f"{known['passages']:,}")
             times = (f"{middle['wall']:.2f}", f"{middle['cpu']:.2f}", f"{wall:.0f}", f"{cpu * contest.CORES:.0f}", f"{middle['peak_mb']:.0f}")
             rows.append([search, *sizes, *times])
             print(rows[-1], file=sys.stderr)
-    show(["search", "corpus MB", "suspects MB", "hits", "passages", "wall s", "CPU s", "MB/s", "MB/s by CPU time", "peak MB"], rows)
+    head = ["search", "corpus MB", "suspects MB", "fingerprints, bytes a byte", "hits", "passages", "wall s", "CPU s"]
+    show([*head, "MB/s", "MB/s by CPU time", "peak MB"], rows)
     return table
 
 

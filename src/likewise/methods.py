@@ -44,7 +44,8 @@ SUFFIXES = {"bag": "counts repeats", "containment": "is the share of the first i
 class Text:
     """Texts as sets of k-shingles (Broder 1997), or as bags with ``bag``.
 
-    unit: the token. k: tokens in a shingle. normalize: steps applied before a text is cut.
+    unit: the token. k: tokens in a shingle. normalize: steps applied before a text is cut. signs: whether = + | and other symbols of
+    mathematics, currencies and letters are tokens between words; in passages they are not, since rules and frames of tables are no text.
     The similarity is Jaccard, or weighted Jaccard of bags; with ``containment`` the share of the first item that the second contains.
     Raises UsageError for unknown units and steps, and for invalid lengths.
     """
@@ -54,6 +55,7 @@ class Text:
     normalize: tuple[str, ...]
     bag: bool = False
     containment: bool = False
+    signs: bool = True
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -185,6 +186,13 @@ def test_worked_tokens(unit, text, tokens):
     method = methods.parse(unit)
     assert token_texts(text, method) == tokens
     assert shingler(method, 0)(array([text]), np.ones(1, bool)).tokens.tolist() == [len(tokens)]
+
+
+def test_tokens_without_signs():
+    text, method = "5€+x=y ❤ $é `z` ≤ ==== ~日", replace(methods.parse("words:1"), signs=False)
+    assert token_texts(text, method) == ["5", "x", "y", "❤", "é", "z", "日"]
+    long = "a" * 70 + text
+    assert shingler(method, 0)(array([text, "=+<>|~^`$" * 30, long]), np.ones(3, bool)).tokens.tolist() == [7, 0, 7]
 
 
 @pytest.mark.parametrize(

@@ -261,3 +261,13 @@ def test_invalid_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(lw.UsageError) as raised:
         lw.quotes([ALICE], [ALICE], **options)
     assert message in str(raised.value)
+
+
+def test_rules_and_frames_of_tables_are_no_text() -> None:
+    """Words agree across the signs between them, and signs alone are no passage."""
+    rule, frame = "=" * 40, "|" + "---+" * 20 + "|"
+    assert passages(f"{rule} one {frame} {rule}", f"{rule} two {frame} {rule}") == []
+    words = [WORDS[number] for number in range(12)]
+    suspect, corpus = f"{rule} {' | '.join(words)} {rule}", f"{frame} {' = '.join(words)} end"
+    assert passages(suspect, corpus) == [(" | ".join(words), " = ".join(words), 12, 1.0)]
+    assert len(passages(rule, rule, by="code")) == 1, "operators of code are tokens"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -25,7 +26,7 @@ TEXTS = st.lists(st.lists(st.one_of(PARTS, st.text("aé \n.", max_size=5)), max_
 
 def defined(texts: list[str], by: str, n: int) -> tuple[set[tuple[int, int, int]], int]:
     """The places of all windows of n tokens that occur again (document, start, end), and the characters of their runs."""
-    method = methods.parse(f"{by}:1")
+    method = replace(methods.parse(f"{by}:1"), signs=False)
     at = defaultdict(list)
     for number, text in enumerate(texts):
         tokens = token_places(text, method)

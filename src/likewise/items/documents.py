@@ -69,7 +69,7 @@ def shingler(method: Text, seed: int, ignored: Ignored = NOTHING) -> Callable[[p
     if method.unit == "tokens" and method.normalize:
         raise UsageError(f"{option('normalize', ','.join(method.normalize))}: token ids cannot be normalized; leave it out or give none")
     normalized = normalizer(method.normalize, in_lines=method.unit in IN_LINES)
-    classes = tables.classes(method.unit)
+    classes = tables.classes(method.unit, method.signs)
     seed64 = np.uint64(seed & 0xFFFF_FFFF_FFFF_FFFF)
     keys, factors = derive(seed64, BYTE_KEYS, KEYS), derive(seed64, PLACE_FACTORS, method.k + 2)
     stops = stop_table(method, seed) if method.unit == "stopwords" else np.zeros(0, np.uint64)

@@ -48,7 +48,7 @@ def placer(method: Text, seed: int) -> Callable[[pa.LargeBinaryArray, np.ndarray
     if method.unit == "tokens" and method.normalize:
         raise UsageError(f"{option('normalize', ','.join(method.normalize))}: token ids cannot be normalized; leave it out or give none")
     normalized = normalizer(method.normalize, in_lines=method.unit in IN_LINES, traced=True)
-    classes = tables.classes(method.unit)
+    classes = tables.classes(method.unit, method.signs)
     keys = derive(np.uint64(seed & 0xFFFF_FFFF_FFFF_FFFF), BYTE_KEYS, KEYS)
 
     def place(texts: pa.LargeBinaryArray, live: np.ndarray) -> Placed:

@@ -92,8 +92,8 @@ def manner(steps: Collection[str], in_lines: bool, target: np.ndarray, flags: np
 
 
 @cache
-def classes(unit: str) -> np.ndarray:
-    """The class of each character for the tokenizer of a unit: uint8[SIZE] (kernels.tokens)."""
+def classes(unit: str, signs: bool = True) -> np.ndarray:
+    """The class of each character for the tokenizer of a unit: uint8[SIZE] (kernels.tokens). signs: see `methods.Text`."""
     if unit not in ("words", "stopwords", "code"):
         return np.where(unicode.white_space(), tokens.OTHER, tokens.LETTER).astype(np.uint8)
     # Unassigned characters are letters, pictographs in their block, Han in theirs: a new script must not make items empty.
@@ -102,6 +102,8 @@ def classes(unit: str) -> np.ndarray:
     kinds = np.full(SIZE, tokens.OTHER, np.uint8)
     kinds[letter] = tokens.LETTER
     kinds[letter & unicode.within(scripts.WITHOUT_SPACES) | pictograph | unicode.of_category("S", "Co", "Cs")] = tokens.ALONE
+    if unit == "words" and not signs:
+        kinds[unicode.of_category("Sm", "Sc", "Sk")] = tokens.OTHER
     kinds[unicode.of_category("M")] = tokens.MARK
     if unit == "code":
         kinds[unicode.punctuation()] = tokens.ALONE

@@ -28,19 +28,20 @@ def token_texts(text: str, method: Text) -> list[str]:
     >>> token_texts("A rose, is a\\u00a0ROSE: 5€", methods.parse("words"))
     ['a', 'rose', 'is', 'a', 'rose', '5', '€']
     """
-    return CUTS[method.unit](normalize(text, method.normalize, in_lines=method.unit in IN_LINES))
+    normal = normalize(text, method.normalize, in_lines=method.unit in IN_LINES)
+    return CUTS[method.unit](normal) if method.signs or method.unit != "words" else _words(normal, signs=False)
 
 
-def _kinds(text: str, unit: str) -> str:
+def _kinds(text: str, unit: str, signs: bool = True) -> str:
     """The letter of each character's class for a unit."""
-    classes = tables.classes(unit)[np.array([ord(char) for char in text], np.int64)]
+    classes = tables.classes(unit, signs)[np.array([ord(char) for char in text], np.int64)]
     return "".join(LETTERS[kind] for kind in classes.tolist())
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str, signs: bool = True) -> list[str]:
     """Runs of letters and marks, and characters that are words of their own."""
     visible = without(unicode.invisible)(text)
-    return [visible[slice(*found.span())] for found in WORD.finditer(_kinds(visible, "words"))]
+    return [visible[slice(*found.span())] for found in WORD.finditer(_kinds(visible, "words", signs))]
 
 
 def _code(text: str) -> list[str]:

@@ -19,13 +19,14 @@ OTHER, LETTER, ALONE, MARK, INVISIBLE = range(5)
 #: Returned instead of a number of tokens: remove the invisible characters (``take_out``) and try again.
 AGAIN = -1
 
-NEWLINE, RETURN, BACKSLASH, POINT = 10, 13, 92, 46
+NEWLINE, RETURN, DOLLAR, BACKSLASH, POINT = 10, 13, 36, 92, 46
 QUOTES = (34, 39, 96)  # " ' `
 
 
 @inline
 def runs(data, begin, end, classes, by_space, starts, ends):
     """Words: runs of letters, and characters of class ALONE. With ``by_space``: everything between white space."""
+    signs = classes[DOLLAR] == ALONE  # the classes of the other ASCII symbols are the same
     opened = closed = 0
     open_kind = OTHER  # class of the token that is open at ``at``
     at = begin
@@ -35,7 +36,7 @@ def runs(data, begin, end, classes, by_space, starts, ends):
         if size >= 8 or other == 0:
             live = low_bits(size)
             letter = ascii_other_than_space(data, at) & live if by_space else ascii_letters(data, at) & live
-            alone = np.uint64(0) if by_space else ascii_symbols(data, at) & live
+            alone = ascii_symbols(data, at) & live if signs else np.uint64(0)
             after_letter = letter << np.uint64(1) | np.uint64(open_kind == LETTER)
             after_alone = alone << np.uint64(1) | np.uint64(open_kind == ALONE)
             first = letter & ~after_letter | alone

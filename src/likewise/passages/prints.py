@@ -40,7 +40,7 @@ def hasher(search: Search) -> Callable[[pa.LargeBinaryArray, np.ndarray], tuple[
     """A function (texts, bool[n]: which to read) -> (Tokens, code points of each text as read or ids, uint32[n]). Threads may share it."""
     method = search.method
     normalized = normalizer(method.normalize, in_lines=method.unit in IN_LINES)
-    classes, keys = tables.classes(method.unit), derive(np.uint64(search.seed), BYTE_KEYS, KEYS)
+    classes, keys = tables.classes(method.unit, method.signs), derive(np.uint64(search.seed), BYTE_KEYS, KEYS)
 
     def hashed(texts: pa.LargeBinaryArray, live: np.ndarray) -> tuple[Tokens, np.ndarray]:
         data, start, length, chars = normalized(texts, live)[:4]

@@ -53,9 +53,10 @@ def quotes(
     agreed, similarity; ordered by suspect and place. Starts and ends are characters (code points) of the text as it was read, so that
     ``text[start:end]`` is the passage. ``agreed`` is the number of equal tokens, ``similarity`` is 2 * agreed / (tokens here + tokens there).
 
-    ``by`` is the unit of tokens: words (the default), whitespace, code, chars, lines, paragraphs, or tokens for token ids. Each run of ``min_run``
-    equal tokens or more (12; 60 characters; 3 lines) is found, and lies in a passage. A passage goes on after a difference of at most ``gap`` tokens
-    in either text (the same numbers), as long as its similarity is at least ``threshold`` (0.5). Moved and reordered passages are found, too.
+    ``by`` is the unit of tokens: words (the default), whitespace, code, chars, lines, paragraphs, or tokens for token ids. Signs such as = and |
+    are no words. Each run of ``min_run`` equal tokens or more (12; 60 characters; 3 lines) is found, and lies in a passage. A passage goes on after
+    a difference of at most ``gap`` tokens in either text (the same numbers), as long as its similarity is at least ``threshold`` (0.5). Moved and
+    reordered passages are found, too.
 
     A run that stands in more than 64 places of the corpus, such as a license, is followed to the first 64, and ``report["common"]`` tells of it.
     ``ignore`` names texts, and ``ignore_common`` the share of the texts above which a shingle is common: stretches of ``min_run`` tokens or more
@@ -82,7 +83,7 @@ def options_of(choices: dict[str, Any]) -> Options:
         raise UsageError(f"{option('by', str(by))}: passages are counted in tokens; give their unit: {', '.join(SCALES)}")
     k = min(SCALES[unit].k, run) if isinstance(run, int) and run > 0 else SCALES[unit].k
     steps = by.normalize if isinstance(by, Text) else methods.UNITS[unit][1]
-    method = Text(unit, k, steps if normalize is None else methods.steps(normalize))
+    method = Text(unit, k, steps if normalize is None else methods.steps(normalize), signs=False)
     rest = {name: value for name, value in choices.items() if name not in ("by", "normalize")}
     return resolve(**{"threshold": "0.5", **rest, "by": method, "exact": True})
 

@@ -81,7 +81,7 @@ def options_of(choices: dict[str, Any]) -> Options:
     if unit not in RUNS or (isinstance(by, Text) and (by.bag or by.containment)):
         raise UsageError(f"{option('by', str(by))}: repeats are counted in tokens; give their unit: {', '.join(RUNS)}")
     steps = by.normalize if isinstance(by, Text) else methods.UNITS[unit][1]
-    method = Text(unit, 1, steps if normalize is None else methods.steps(normalize))
+    method = Text(unit, 1, steps if normalize is None else methods.steps(normalize), signs=False)
     rest = {name: value for name, value in choices.items() if name not in ("by", "normalize")}
     options = resolve(**rest, by=method, exact=True)
     return replace(options, method=replace(method, k=gram(run_of(options))))
