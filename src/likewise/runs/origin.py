@@ -61,12 +61,27 @@ class Origin:
 
         parts: where the wanted parts of texts begin and end, in characters; None: all is wanted.
         """
+        if parts is not None:
+            return pa.array([snippet(text, self.want.kind, length) for _, text, _ in self.parts(rows, *parts)], pa.large_string())
         places = np.unique(rows, return_inverse=True)[1]
-        texts = [text if parts else snippet(text, self.want.kind, length) for _, text in self.contents(rows)]
-        if parts is None:
-            return pa.array(texts, pa.large_string()).take(pa.array(places))
-        spans = zip(places.tolist(), *(each.tolist() for each in parts), strict=True)
-        return pa.array([snippet(texts[at][begin:end], self.want.kind, length) for at, begin, end in spans], pa.large_string())
+        texts = [snippet(text, self.want.kind, length) for _, text in self.contents(rows)]
+        return pa.array(texts, pa.large_string()).take(pa.array(places))
+
+    def parts(self, rows: np.ndarray, starts: np.ndarray, ends: np.ndarray, around: int = 0) -> list[tuple[str, str, str]]:
+        """Return parts of the contents of rows, between up to ``around`` characters before and after. Raises the errors of `snippets`.
+
+        starts, ends: int64[n], where each part begins and ends, as in `shown.part_of`.
+        """
+        found = [("", "", "")] * len(rows)
+        order = np.argsort(rows, kind="stable")
+        begins = np.searchsorted(rows[order], np.unique(rows))
+        for (_, text), here in zip(self.contents(rows), np.split(order, begins[1:]), strict=True):
+            for place in here.tolist():
+                start, end = int(starts[place]), int(ends[place])
+                spans = ((max(0, start - around), start), (start, end), (end, end + around))
+                before, part, after = (shown.part_of(text, *span, self.want.kind) for span in spans)
+                found[place] = before, part, after
+        return found
 
     def contents(self, rows: np.ndarray) -> Iterator[tuple[int, str]]:
         """Yield each distinct row, ascending, and its content as shown to people. Raises the errors of `snippets`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,10 +19,10 @@ from likewise.passages.search import MOST_PLACES, Search
 from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.runs import quotes_page as page
 from likewise.runs.items import Run
-from likewise.runs.origin import Origin, snippet
+from likewise.runs.origin import Origin
 from likewise.runs.quotes import Passages, Side
-from likewise.runs.shown import SHOWN, read_again
-from likewise.runs.table import Data, Table
+from likewise.runs.shown import SHOWN, part_of, read_again
+from likewise.runs.table import Data, Table, check_length
 
 #: Examples of passages that stand in more than MOST_PLACES places of the corpus.
 EXAMPLES = 5
@@ -56,15 +56,14 @@ class Quotes(Table):
 
         length: maximum characters, in which white space is one space; None: all. Raises the errors of `Table.with_text`.
         """
-        if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
-            raise UsageError(f"with_text: length={length!r}: give a whole number of characters from 1, or None for the whole text")
+        check_length(length)
         data = self._data()
         made = data.table
-        for name in SIDES:
-            spans = Spans(self._place(name), made[f"{name}_start"].to_numpy(), made[f"{name}_end"].to_numpy())
-            origin = self._origins[SIDES.index(name)]  # type: ignore[index]
-            texts = [snippet(text, origin.want.kind, length) for _, text, _ in cut(origin, spans)]
-            made = made.append_column(f"{name}_text", pa.array(texts, pa.large_string()))
+        for number, name in enumerate(SIDES):
+            rows = self._place(name)
+            assert self._origins is not None
+            spans = made[f"{name}_start"].to_numpy(), made[f"{name}_end"].to_numpy()
+            made = made.append_column(f"{name}_text", self._origins[number].snippets(rows, length, spans))
         return self._with(data._replace(table=made))
 
     def write_page(self, path: str | Path, *, overwrite: bool = False) -> None:
@@ -107,45 +106,16 @@ class Quotes(Table):
         for (row, text), begin, end in zip(self._origins[0].contents(distinct), begins.tolist(), ends.tolist(), strict=True):
             here = slice(begin, min(end, begin + page.MOST_PASSAGES))
             found = self[here].to_dicts()
-            spans = Spans(of_corpus[here], *(np.array([one[f"corpus_{edge}"] for one in found]) for edge in ("start", "end")))
+            starts, ends_there = (np.array([one[f"corpus_{edge}"] for one in found]) for edge in ("start", "end"))
             passages = [
                 page.Passage(
                     one["suspect_start"], one["suspect_end"], one["corpus"], one["corpus_source"], (one["corpus_start"], one["corpus_end"]),
                     one["agreed"], one["similarity"], *around,
                 )
-                for one, around in zip(found, cut(self._origins[1], spans, page.AROUND), strict=True)
+                for one, around in zip(found, self._origins[1].parts(of_corpus[here], starts, ends_there, page.AROUND), strict=True)
             ]  # fmt: skip
             whole = self.coverage[places[row] : places[row] + 1].to_dicts()[0]
             yield page.Suspect(whole["suspect"], whole["source"], text, whole["covered"], whole["characters"], passages, end - begin)
-
-
-class Spans(NamedTuple):
-    """Passages of rows: int64[n] all."""
-
-    rows: np.ndarray
-    starts: np.ndarray
-    ends: np.ndarray
-
-
-def cut(origin: Origin, spans: Spans, around: int = 0) -> list[tuple[str, str, str]]:
-    """The texts of passages, read again from the inputs, between up to ``around`` characters before and after.
-
-    Raises DataError for an input that has changed or no longer exists.
-    """
-    found = [("", "", "")] * len(spans.rows)
-    order = np.argsort(spans.rows, kind="stable")
-    begins = np.searchsorted(spans.rows[order], np.unique(spans.rows))
-    for (_, text), here in zip(origin.contents(spans.rows), np.split(order, begins[1:]), strict=True):
-        for place in here.tolist():
-            start, end = int(spans.starts[place]), int(spans.ends[place])
-            parts = ((max(0, start - around), start), (start, end), (end, end + around))
-            found[place] = tuple(part_of(text, *part, origin.want.kind) for part in parts)  # type: ignore[assignment]
-    return found
-
-
-def part_of(text: str, start: int, end: int, kind: str) -> str:
-    """A part of a text as shown to people, from character ``start`` up to ``end``; of token ids, from one id to another."""
-    return " ".join(text.split(" ")[start:end]) if kind == "tokens" else text[start:end]
 
 
 def table(passages: Passages) -> Data:

@@ -9,15 +9,13 @@ import pyarrow as pa
 
 from likewise import schema
 from likewise.drawing.numbers import counted
-from likewise.errors import UsageError
 from likewise.messages import in_document
 from likewise.passages.search import Search
 from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.runs.items import Run
-from likewise.runs.origin import Origin, snippet
-from likewise.runs.quoted import Spans, cut, part_of
+from likewise.runs.origin import Origin
 from likewise.runs.repeats import Found
-from likewise.runs.shown import SHOWN, read_again
+from likewise.runs.shown import SHOWN, part_of, read_again
 from likewise.runs.table import Data, Table
 
 #: Passages that the report shows with their text, those in the most documents.
@@ -32,31 +30,13 @@ class Repeats(Table):
     """
 
     def __init__(self, table: Data, report: dict[str, Any], passages: Table, origin: Origin):
-        super().__init__(table)
-        self.report, self.passages, self._inputs = report, passages, origin
-
-    def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"_inputs": None}
+        super().__init__(table, origin=origin)
+        self.report, self.passages = report, passages
 
     @property
     def _warnings(self) -> list[str]:
         said: list[str] = self.report["warnings"]
         return said
-
-    def with_text(self, length: int | None = 80) -> Repeats:
-        """Return the table with the passages, read again from the inputs, as the column ``text``.
-
-        length: maximum characters, in which white space is one space; None: all. Raises the errors of `Table.with_text`.
-        """
-        if self._inputs is None:
-            raise UsageError("with_text: this table has no inputs to read: it was loaded from a pickle")
-        if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
-            raise UsageError(f"with_text: length={length!r}: give a whole number of characters from 1, or None for the whole text")
-        data, origin = self._data(), self._inputs
-        made = data.table
-        spans = Spans(origin.rows(made["source"], made["position"]), made["start"].to_numpy(), made["end"].to_numpy())
-        texts = [snippet(text, origin.want.kind, length) for _, text, _ in cut(origin, spans)]
-        return self._with(data._replace(table=made.append_column("text", pa.array(texts, pa.large_string()))))
 
 
 def result(found: Found, run: Run, settings: Search, method: dict[str, Any]) -> Repeats:
@@ -77,7 +57,8 @@ def result(found: Found, run: Run, settings: Search, method: dict[str, Any]) -> 
     rows, start, end = places_of(found, firsts)
     tokens, size = of.end[firsts] - of.begin[firsts], end - start
     each = of_rows(found, rows, [start, end, tokens, size, np.arange(len(firsts)), of.times[listed], of.documents[listed]], schema.REPEATED)
-    return Repeats(table, facts(found, run, settings, method, listed), Table(each), Origin(found.collection, run))
+    origin = Origin(found.collection, run)
+    return Repeats(table, facts(found, run, settings, method, listed), Table(each, origin=origin), origin)
 
 
 def places_of(found: Found, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

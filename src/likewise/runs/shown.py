@@ -50,6 +50,11 @@ def written(records: Records, row: int, want: Want) -> str:
     return kind.written(raw, want, 0 if records.width is None else int(records.width[row]))
 
 
+def part_of(text: str, start: int, end: int, kind: str) -> str:
+    """Return a part of the text of `written`, from character ``start`` up to ``end``; of token ids, from one id to another."""
+    return " ".join(text.split(" ")[start:end]) if kind == "tokens" else text[start:end]
+
+
 def shortened(kind: str, text: str) -> str:
     """Return the text of `written`, shortened to the first numbers of a long vector, with few digits, or to both ends of a long code."""
     look = of_payload(kind).look

@@ -100,6 +100,12 @@ class Array(Protocol):
     def __array__(self) -> np.ndarray: ...
 
 
+def check_length(length: object) -> None:
+    """Check the maximum length of texts that are shown. Raises UsageError."""
+    if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
+        raise UsageError(f"with_text: length={length!r}: give a whole number of characters from 1, or None for the whole text")
+
+
 class Table:
     """A table of results; any library that reads Arrow takes it (``pl.DataFrame(table)``, DuckDB), and ``pd.DataFrame(table)`` works too.
 
@@ -321,8 +327,7 @@ class Table:
         """
         if self._origin is None:
             raise UsageError("with_text: this table has no inputs to read: it holds the records themselves, or was loaded from a pickle")
-        if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
-            raise UsageError(f"with_text: length={length!r}: give a whole number of characters from 1, or None for the whole text")
+        check_length(length)
         data = self._data()
         table, names = data.table, [name for name in data.table.column_names if name in ITEMS]
         if not names:
