@@ -87,7 +87,7 @@ def test_the_basic_flags_of_dedup() -> None:
     text = run("dedup", "-h").stdout
     flags = [line.split("  ")[1].split(", ")[-1].split()[0] for line in text.splitlines() if line.startswith("  -")]
     assert flags == [
-        *("--text", "--id", "--by", "--threshold", "--within", "--normalize", "--exact", "--keep"),
+        *("--text", "--id", "--level", "--against", "--by", "--threshold", "--within", "--normalize", "--exact", "--keep"),
         *("--out", "--overwrite", "--resume", "--dry-run", "--memory", "--json"),
     ]
     assert "Use --threshold with similarities and --within with distances." in " ".join(text.split())

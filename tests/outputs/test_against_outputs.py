@@ -88,6 +88,7 @@ def test_the_two_collections_are_counted_apart(tmp_path):
     assert [entry["path"] for entry in json.loads((tmp_path / "out/run.json").read_text())["against"]] == [str(old)]
     assert "2nd" not in repr(result) and "against: 1 of 5 items (20.0%) removed for items of the second collection of 6 items" in repr(result)
     page = (tmp_path / "out/report.html").read_text()
+    assert "mtime_ns" not in page  # of the files in run.json
     assert (
         "Second collection" in page
         and "Removed because of these: 1 of 5 documents (20.0%). Of the second collection, 1 document had such duplicates." in page

@@ -45,7 +45,7 @@ MOST_PARTS = 5
     against={
         "help": "Remove only what is similar to something in these files, which stay unchanged, or in the kept records of an output folder of dedup, "
         "with its options. Repeatable.",
-        "brief": None,
+        "brief": "Remove only what is similar to something in these files. Repeatable.",
     },
 )
 def command(

@@ -113,6 +113,7 @@ FLAGS: dict[str, Flag] = {
         "What is compared and removed: whole documents; or their paragraphs or lines, which are cut out of the documents, with a default --threshold "
         "of 1: the same shingles; or passages, which are runs of tokens (--min-run) that occur before.",
         shown="document",
+        brief="Remove whole documents, or cut repeated parts out of them.",
     ),
     "min_left": Flag(
         OUTPUT,

@@ -20,6 +20,8 @@ from likewise.planning import spread
 
 #: Columns of numbers.
 NUMBERS = ("similarity", "distance", "position", "agreed")
+#: Column of a place, from a character up to another one, on a terminal; and the end of its name.
+PLACE = "place"
 #: Maximum number of rows on a terminal.
 MOST_ROWS = 50
 
@@ -127,6 +129,24 @@ def without_places(pairs: Any) -> Any:
     return pairs.select(pairs.column_names[:3]) if "source_a" in pairs.column_names and plain("a") and plain("b") else pairs
 
 
+def in_brief(passages: Any, sides: dict[str, str]) -> Any:
+    """Passages as a terminal shows them: without columns of sources and positions that say nothing, and with each place in one column.
+
+    sides: the columns of ids, each with the prefix of its places.
+    """
+    import pyarrow as pa
+
+    from likewise.runs.shown import behind
+
+    left_out = behind(passages, sides)
+    for prefix in sides.values():
+        edges = [f"{prefix}{edge}" for edge in ("start", "end")]
+        place = [f"{begin}-{end}" for begin, end in zip(*(passages[edge].to_pylist() for edge in edges), strict=True)]
+        number = passages.column_names.index(edges[0])
+        passages = passages.drop_columns(edges).add_column(number, f"{prefix}{PLACE}", pa.array(place, pa.string()))
+    return passages.drop_columns(left_out)
+
+
 def written(value: object, column: str) -> str:
     return "-" if value is None else figure(value, column) if isinstance(value, float) else harmless(str(value))
 
@@ -137,7 +157,7 @@ def table(pairs: Any, *, colored: bool) -> str:
 
     view = Table(box=None, pad_edge=False, header_style="bold")
     for name in pairs.column_names:
-        view.add_column(name, justify="right" if name.startswith(NUMBERS) or name.endswith(("_start", "_end")) else "left", overflow="fold")
+        view.add_column(name, justify="right" if name.startswith(NUMBERS) or name.endswith(PLACE) else "left", overflow="fold")
     for row in pairs.slice(0, MOST_ROWS).to_pylist():
         view.add_row(*(written(value, name) for name, value in row.items()))
     console = Console(force_terminal=colored, no_color=not colored, highlight=False, markup=False, emoji=False)

@@ -8,7 +8,7 @@ from typing import Any
 from likewise.choices import TAKES, CsvFormulas
 from likewise.cli import output_file
 from likewise.cli.flags import FILE
-from likewise.cli.pairs import check, deliver
+from likewise.cli.pairs import check, deliver, in_brief
 from likewise.cli.screen import Screen, counted
 from likewise.cli.verbs import inputs, verb
 from likewise.errors import UsageError
@@ -47,6 +47,7 @@ def command(
 ) -> int:
     from likewise.io.inputs import STDIN
     from likewise.runs.inspection import want
+    from likewise.runs.quoted import SIDES
     from likewise.verbs.quotes import find_quotes, options_of
 
     if not suspects:
@@ -69,22 +70,10 @@ def command(
         write_table(found.to_arrow(), found.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
     if page_target is not None:
         found.write_page(page_target, overwrite=overwrite)
-    deliver(screen, found, target, "likewise/quotes/1", "passages", brief)
+    deliver(screen, found, target, "likewise/quotes/1", "passages", lambda found: in_brief(found, SIDES))
     if not screen.json:
         read, where = found.report["read"], f" in {out}" if out else ""
         texts = f"{counted(read['corpus'], 'text')} of the corpus read in {progress.time_in_all}"
         screen.say(f"{counted(len(found), 'passage')}{where}, in {found.report['quoting']:,} of {counted(read['suspects'], 'suspect')}; {texts}")
     progress.steps()
     return int(exit_code and len(found) > 0)
-
-
-def brief(passages: Any) -> Any:
-    """Passages without columns that say nothing on a terminal: the source where there is one, the position where it is the id."""
-    import pyarrow.compute as pc
-
-    for name in ("suspect", "corpus"):
-        if pc.count_distinct(passages[f"{name}_source"]).as_py() == 1:
-            passages = passages.drop_columns([f"{name}_source"])
-        if passages.schema.field(name).type == passages.schema.field(f"{name}_position").type or f"{name}_source" not in passages.column_names:
-            passages = passages.drop_columns([f"{name}_position"])
-    return passages

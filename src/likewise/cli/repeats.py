@@ -6,7 +6,7 @@ from typing import Any
 
 from likewise.choices import TAKES, CsvFormulas
 from likewise.cli.flags import FILE
-from likewise.cli.pairs import check, deliver
+from likewise.cli.pairs import check, deliver, in_brief
 from likewise.cli.screen import Screen, counted, harmless, percent
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.io.address import place
@@ -35,6 +35,7 @@ def command(
     exit_code: bool = False,
     **choices: Any,
 ) -> int:
+    from likewise.runs.repeated import SIDES
     from likewise.verbs.repeats import find_repeats, options_of
 
     options = options_of(choices)
@@ -48,7 +49,7 @@ def command(
     found = find_repeats([place(given) for given in inputs], options, progress)
     if target is not None:
         write_table(found.to_arrow(), found.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
-    deliver(screen, found, target, "likewise/repeats/1", "places", brief)
+    deliver(screen, found, target, "likewise/repeats/1", "places", lambda found: in_brief(found, SIDES))
     if not screen.json:
         report, where = found.report, f" in {out}" if out else ""
         read = f"{counted(report['read'], 'document')} read in {progress.time_in_all}"
@@ -60,14 +61,3 @@ def command(
         screen.say(f"occurrences after the first: {counted(report['later']['characters'], 'character')}, {share} of all")
     progress.steps()
     return int(exit_code and len(found) > 0)
-
-
-def brief(places: Any) -> Any:
-    """Places without columns that say nothing on a terminal: the source where there is one, the position where it is the id."""
-    import pyarrow.compute as pc
-
-    if pc.count_distinct(places["source"]).as_py() == 1:
-        places = places.drop_columns(["source"])
-    if places.schema.field("id").type == places.schema.field("position").type or "source" not in places.column_names:
-        places = places.drop_columns(["position"])
-    return places

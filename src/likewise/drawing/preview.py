@@ -65,10 +65,12 @@ def numeric(rows: Sequence[Sequence[object]], column: int) -> bool:
 def as_text(shown: Preview, width: int | None = None) -> str:
     """Aligned columns below the heading, as wide as the terminal at most; columns that do not fit are named in the last line."""
     room = width or shutil.get_terminal_size().columns
+    names = [in_line(name) for name in shown.names]
     cells = [[in_line(cell(value, name)) for value, name in zip(row, shown.names, strict=True)] for row in shown.rows]
-    columns = list(zip(*[[in_line(name) for name in shown.names], *cells], strict=True))
+    columns = list(zip(*[names, *cells], strict=True))
     widths = fitted([max(map(length, column)) for column in columns], room)
     left_out = shown.names[len(widths) :]
+    columns = [(shortened(name, width), *values) for (name, *values), width in zip(columns, widths, strict=False)]
     right = [numeric(shown.rows, number) for number in range(len(widths))]
     lines = [
         GAP.join(padded(columns[number][line], widths[number], right[number]) for number in range(len(widths))).rstrip()
@@ -76,6 +78,15 @@ def as_text(shown: Preview, width: int | None = None) -> str:
     ]
     more = f"... and {counted(len(left_out), 'more column')}: {', '.join(map(in_line, left_out))}" if left_out else ""
     return "\n".join(line for line in (shown.heading, *(lines if shown.names else ()), shown.rest, more) if line)
+
+
+def shortened(name: str, width: int) -> str:
+    """The name of a column in at most ``width`` characters: its beginning and end, which tell columns of one beginning apart.
+
+    >>> shortened("corpus_start", 8), shortened("corpus", 8)
+    ('cor…tart', 'corpus')
+    """
+    return name if len(name) <= width else f"{name[: (width - 1) // 2]}…{name[len(name) - width // 2 :]}"
 
 
 def fitted(widths: list[int], room: int) -> list[int]:

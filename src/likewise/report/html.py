@@ -430,7 +430,7 @@ def machine(report: Report, run: dict[str, Any] | None) -> Html | None:
     read = wording.outcome(report)["read"]
     rate = f"{read / total:,.0f} {noun(report, plural=True)} per second overall. " if total and read else ""
     times = table("Seconds by stage", ["stage", "seconds", "share"], rows, ["total", round(total, 2), share(total, total)])
-    facts = {name: value for name, value in run.items() if name not in ("seconds", "inputs", "compared")}  # other sections have them
+    facts = {name: value for name, value in run.items() if name not in ("seconds", "inputs", "against", "compared")}  # other sections have them
     note = tag("p", f"{rate}Only this section differs between runs with the same input and options.")
     return section("Time and machine", note, times, tag("details", tag("summary", "Machine and versions"), values("Machine and versions", facts)))
 

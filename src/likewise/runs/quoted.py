@@ -21,14 +21,16 @@ from likewise.runs import quotes_page as page
 from likewise.runs.items import Run
 from likewise.runs.origin import Origin
 from likewise.runs.quotes import Passages, Side
-from likewise.runs.shown import SHOWN, part_of, read_again
+from likewise.runs.shown import SHOWN, behind, part_of, read_again
 from likewise.runs.table import Data, Table, check_length
 
 #: Examples of passages that stand in more than MOST_PLACES places of the corpus.
 EXAMPLES = 5
 #: Fingerprints among which they are searched, the commonest.
 SEARCHED = 1000
-SIDES = ("suspect", "corpus")
+#: The columns of ids, each with the prefix of its places.
+SIDES = {"suspect": "suspect_", "corpus": "corpus_"}
+NAMES = (*SIDES,)
 #: Extensions of a page.
 PAGES = (".html", ".htm")
 
@@ -50,6 +52,9 @@ class Quotes(Table):
     def _warnings(self) -> list[str]:
         said: list[str] = self.report["warnings"]
         return said
+
+    def _behind(self) -> list[str]:
+        return behind(self.to_arrow(), SIDES)
 
     def with_text(self, length: int | None = 80) -> Quotes:
         """Return the table with the passages, read again from the inputs: suspect_text and corpus_text.
@@ -88,7 +93,7 @@ class Quotes(Table):
         if self._origins is None:
             raise UsageError("this table has no inputs to read: it was loaded from a pickle")
         table = self._data().table
-        return self._origins[SIDES.index(side)].rows(table[f"{side}_source"], table[f"{side}_position"])
+        return self._origins[NAMES.index(side)].rows(table[f"{side}_source"], table[f"{side}_position"])
 
     def _suspects(self) -> Iterator[page.Suspect]:
         """Yield the first suspects that have passages, for the page."""
@@ -127,7 +132,7 @@ def table(passages: Passages) -> Data:
     for number, (side, rows, first, end) in enumerate(sides):
         collection = side.collection
         columns += [collection.ids(rows), *collection.places(rows), *side.characters(rows, first, end)]
-        typed[SIDES[number]] = collection.json_ids(rows)
+        typed[NAMES[number]] = collection.json_ids(rows)
     similarity = 2 * agreed / np.maximum(1, a1 - a0 + b1 - b0)
     types = (side.collection.id_type() for side, *_ in sides)
     made = pa.table([*columns, agreed, similarity], schema=schema.quotes(*types))

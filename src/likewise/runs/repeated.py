@@ -15,11 +15,13 @@ from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.runs.items import Run
 from likewise.runs.origin import Origin
 from likewise.runs.repeats import Found
-from likewise.runs.shown import SHOWN, part_of, read_again
+from likewise.runs.shown import SHOWN, behind, part_of, read_again
 from likewise.runs.table import Data, Table
 
 #: Passages that the report shows with their text, those in the most documents.
 SHOWN_PASSAGES = 10
+#: The column of ids, with the prefix of its places.
+SIDES = {"id": ""}
 
 
 class Repeats(Table):
@@ -37,6 +39,9 @@ class Repeats(Table):
     def _warnings(self) -> list[str]:
         said: list[str] = self.report["warnings"]
         return said
+
+    def _behind(self) -> list[str]:
+        return behind(self.to_arrow(), SIDES)
 
 
 def result(found: Found, run: Run, settings: Search, method: dict[str, Any]) -> Repeats:

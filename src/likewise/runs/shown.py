@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from likewise import methods
 from likewise.io.collection import Collection
@@ -122,3 +124,19 @@ def parts_read_again(units: Units, rows: np.ndarray, want: Want) -> dict[int, st
 def beginning(collection: Collection, row: int, want: Want) -> str:
     """Return the first SHOWN characters of a row's content."""
     return shortened(want.kind, read_again(collection, [row], want).get(row, ""))[:SHOWN]
+
+
+def behind(table: pa.Table, sides: Mapping[str, str]) -> list[str]:
+    """The columns of sources and positions that say nothing to people: an id, or the only source, says the same.
+
+    sides: the columns of ids, each with the prefix of its places.
+    """
+    found: list[str] = []
+    for name, prefix in sides.items():
+        source, position = f"{prefix}source", f"{prefix}position"
+        if not {name, source, position} <= {*table.column_names}:
+            continue
+        is_source = pc.all(pc.equal(pc.cast(table[name], pa.string()), table[source])).as_py()  # a file of one text
+        alone = is_source or pc.count_distinct(table[source]).as_py() < 2
+        found += [source] * alone + [position] * (alone or table.schema.field(name).type == pa.int64())
+    return found

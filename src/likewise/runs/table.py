@@ -264,11 +264,17 @@ class Table:
         """The first rows, as they are shown."""
         from likewise.drawing.preview import ROWS, Preview
 
-        data = self[:ROWS]._data()
+        behind = self._behind()
+        first = self[[*(name for name in self.columns if name not in behind), *behind]] if behind else self
+        data = first[:ROWS]._data()
         values = [shown_values(data.table[number]) for number in range(data.table.num_columns)]
         for name, texts in data.json.items():
             values[data.table.column_names.index(name)] = [None if text is None else from_json(text) for text in texts.to_pylist()]
-        return Preview(type(self).__name__, self.columns, list(zip(*values, strict=True)), len(self))
+        return Preview(type(self).__name__, first.columns, list(zip(*values, strict=True)), len(self))
+
+    def _behind(self) -> list[str]:
+        """The columns that a preview shows last."""
+        return []
 
     def __repr__(self) -> str:
         from likewise.drawing.preview import as_text
