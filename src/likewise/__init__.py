@@ -32,6 +32,7 @@ _HOMES = {
     **dict.fromkeys(("frequent", "FrequentPairs"), "likewise.runs.frequent_pairs"),
     "Audit": "likewise.runs.audit",
     "Plan": "likewise.planning",
+    "Planted": "likewise.runs.planting",
     "Progress": "likewise.progress",
 }
 
@@ -46,6 +47,7 @@ __all__ = [
     "MissingPartError",
     "Pairs",
     "Plan",
+    "Planted",
     "Progress",
     "Quotes",
     "Removal",
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
     from likewise.progress import Progress
     from likewise.runs.audit import Audit
     from likewise.runs.frequent_pairs import FrequentPairs, frequent
+    from likewise.runs.planting import Planted
     from likewise.runs.quoted import Quotes
     from likewise.runs.repeated import Repeats
     from likewise.runs.results import Pairs, Removal

@@ -63,7 +63,7 @@ TAKES = {
     "quotes": f"suspects by threshold min_run gap normalize ignore ignore_common seed {QUOTED} {MACHINE}",
     "repeats": f"by min_run common normalize seed {QUOTED} {MACHINE}",
     "plan": f"by {LIMIT} normalize field records html {LAYOUT} layouts preset family dimension items seed",
-    "audit": f"sample level {SEARCH}",
+    "audit": f"sample plant level {SEARCH}",
     "features": f"vectors most every kind bits by normalize {READING} threads work",
 }
 

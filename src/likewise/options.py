@@ -25,6 +25,7 @@ from likewise.methods import Measure, Text
 from likewise.planning import Plan, choose
 from likewise.planning.choose import NoLayoutError, check, limit_of
 from likewise.planning.presets import named, with_preset
+from likewise.planning.recipes import with_recipe
 from likewise.planning.threshold import written
 
 #: Fields of `Options` that never change a byte of the result; and fields derived from the given options.
@@ -33,12 +34,6 @@ MADE = {"fields", "method", "bound", "plan", "asked", "limited"}
 #: Default maximum bytes of a record. All of it is in memory at once, and data derived from it take up to about 40 times as much. `records.Want` has
 #: the same default.
 MOST_BYTES = 64 << 20
-#: Units of text in which passages are counted -> default of ``min_run``; and options that do not apply to passages.
-PASSAGES = {**dict.fromkeys(("words", "whitespace", "code"), 12), "chars": 60, "lines": 3, "paragraphs": 3}
-WITHOUT_PASSAGES = (
-    *("threshold", "within", "recall", "exact", "verify", "bands", "rows", "slots", "sketch", "tune", "preset"),
-    *("keep", "prefer", "copies", "pairs", "per", "min_tokens", "ignore", "ignore_common", "groups", "also_inside"),
-)
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 MOST_THREADS = 4096
 UNITS_OF_SIZE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -71,6 +66,7 @@ class Options:
     per: str | None = None
     min_tokens: int = 0
     level: str | None = None  # parts of documents are compared, and removed: "line" or "paragraph"; None: whole documents
+    preset: str | None = None  # passages: a name in planning.recipes; other presets stand for their options
     min_left: int | None = None  # documents that lose a part and keep fewer tokens are removed; None: those that keep none
     copies: str = "none"
     keep: str = "first"
@@ -109,26 +105,9 @@ def resolve(*, limited: bool = True, one_way: bool = False, **choices: Any) -> O
     limited: pairs within a limit are wanted, by default the default threshold; if False, only a given limit applies.
     one_way: the verb accepts ordered pairs, as containment gives.
     """
-    full = of_passages(choices) if choices.get("level") == "passage" else with_preset(choices)
+    full = with_recipe(choices) if choices.get("level") == "passage" else with_preset(choices)
     options = checked(limited=limited, one_way=one_way, **full)
     return replace(options, plan=named(options.plan, choices)) if options.plan else options
-
-
-def of_passages(choices: dict[str, Any]) -> dict[str, Any]:
-    """The options of a run that removes passages, completed. Raises UsageError for options that do not apply to it."""
-    if idle := [option(name, choices[name]) for name in WITHOUT_PASSAGES if choices.get(name) is not None]:
-        these = "this" if len(idle) == 1 else "these"
-        raise UsageError(f"{' and '.join(idle)}: {option('level', 'passage')} removes runs of equal tokens, the first stays; leave {these} out")
-    by, normalize = choices.get("by", "words"), choices.get("normalize")
-    unit = by.unit if isinstance(by, Text) else str(by).strip()
-    if unit not in PASSAGES or (isinstance(by, Text) and (by.bag or by.containment)):
-        raise UsageError(f"{option('by', str(by))}: passages are counted in tokens; give their unit: {', '.join(PASSAGES)}")
-    run = integer(choices.get("min_run", PASSAGES[unit]))
-    if isinstance(run, bool) or not isinstance(run, int) or not 1 <= run <= methods.MAX_K:
-        raise UsageError(f"{option('min_run', run)}: give a number of tokens from 1 to {methods.MAX_K}")
-    steps = by.normalize if isinstance(by, Text) else methods.UNITS[unit][1]
-    method = Text(unit, run, steps if normalize is None else methods.steps(normalize))
-    return {name: value for name, value in choices.items() if name != "normalize"} | {"by": method, "min_run": run, "exact": True}
 
 
 def checked(

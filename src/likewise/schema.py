@@ -77,6 +77,14 @@ def dropped(id_type: pa.DataType) -> pa.Schema:
     return pa.schema([pa.field("id", id_type), *place(), ("tokens", pa.int64()), ("tokens_left", pa.int64())])
 
 
+def seen(id_type: pa.DataType, document: pa.DataType) -> pa.Schema:
+    """Return the schema of seen.parquet: how much of each test item stands in documents. ``document``: the type of their ids."""
+    counts = ("tokens", "ngrams", "ngrams_seen", "tokens_seen", "longest")
+    share = [("share", pa.float64()), ("contaminated", pa.bool_()), ("documents", pa.int64())]
+    first = [pa.field("document", document), *place("document_", parts=True)]
+    return pa.schema([pa.field("id", id_type), *place(), *((name, pa.int64()) for name in counts), *share, *first])
+
+
 def pairs(id_a: pa.DataType, id_b: pa.DataType, value: pa.Field, *, places: bool, parts: bool = False) -> pa.Schema:
     """Return the schema of pairs. ``value``: the value column. ``places`` adds source and position, which distinguish items with equal ids.
 

@@ -78,6 +78,8 @@ RUNS: list[tuple[str, ...]] = [
 
 #: Runs that only `dedup` has.
 REMOVALS: list[tuple[str, ...]] = [
+    ("docs.jsonl", "--level", "passage", "--against", "docs.jsonl"),
+    ("docs.jsonl", "--level", "passage", "--against", "mixed.jsonl", "--preset", "gpt3", "--min-run", "2"),
     ("docs.jsonl", *LIKE, "--against", "docs.jsonl"),
     ("mixed.jsonl", "--by", "words:1", "--against", "docs.jsonl", "--also-inside"),
 ]
@@ -95,7 +97,7 @@ def test_dedup_and_audit_and_show(data: Path, given: tuple[str, ...]) -> None:
     for place in range(first, first + 3):
         check(printed("show", "out", f"{given[0]}:{place}"))
     if "levenshtein" not in given:  # strings are always joined exactly, so nothing can be audited
-        check(printed("audit", "out"))
+        check(printed("audit", "out", *(["--plant", "3"] if "passage" in given else [])))
     check(printed("report", "out"))
 
 

@@ -79,8 +79,8 @@ def test_nothing_is_lost_where_documents_become_too_short() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"keep": "last"}, "keep='last': level='passage' removes runs of equal tokens, the first stays; leave this out"),
-        ({"ignore": ["b"], "per": "x"}, "leave these out"),
+        ({"keep": "last"}, "keep='last': level='passage' removes runs of equal tokens; leave this out"),
+        ({"ignore_common": 0.5, "per": "x"}, "leave these out"),
         ({"threshold": 0.8}, "leave this out"),
         ({"by": "cosine"}, "passages are counted in tokens; give their unit: words, whitespace, code, chars, lines, paragraphs"),
         ({"by": "words:5"}, "passages are counted in tokens"),
@@ -88,7 +88,8 @@ def test_nothing_is_lost_where_documents_become_too_short() -> None:
         ({"output": "annotate"}, "a document has several parts"),
         ({"level": "line", "min_run": 3}, "only passages are runs of tokens; it needs level='passage'"),
         ({"level": None, "min_run": 3}, "only passages are runs of tokens"),
-        ({"against": ["a"]}, "passages are compared inside one collection"),
+        ({"preset": "gpt3"}, "takes it only with a second collection"),
+        ({"ignore": ["a"]}, "takes it only with a second collection"),
     ],
 )
 def test_options_that_do_not_fit(options: dict[str, Any], message: str) -> None:

@@ -13,6 +13,7 @@ from likewise.io.address import place
 
 if TYPE_CHECKING:
     from likewise.runs.audit import Audit
+    from likewise.runs.planting import Planted
 
 
 @verb(
@@ -27,19 +28,34 @@ if TYPE_CHECKING:
 )
 def command(screen: Screen, inputs: tuple[str, ...], **choices: Any) -> None:
     from likewise.cli.progress import progress_on
+    from likewise.runs.planting import Planted
     from likewise.verbs.audit import audit
 
     progress = progress_on(screen)
     given = place(inputs[0]) if len(inputs) == 1 else [place(one) for one in inputs]
     found = audit(given, progress=progress, **choices)
     if screen.json:
-        screen.document({"schema": "likewise/audit/1", **found.to_dict()})
+        screen.document({"schema": "likewise/planted/1" if isinstance(found, Planted) else "likewise/audit/1", **found.to_dict()})
+        return
+    if isinstance(found, Planted):
+        screen.rows(planted(found), data=True)
+        progress.steps()
         return
     screen.rows(described(found), data=True)
     for example in found.missed:
         pair = " and ".join(f"{example[f'id_{side}']} ({example[f'source_{side}']}, item {example[f'position_{side}'] + 1})" for side in "ab")
         screen.data(f"missed at {example['value']:.4g}: {in_line(pair)}")
     progress.steps()
+
+
+def planted(found: Planted) -> Iterator[tuple[str, str]]:
+    """The lines about planted leaks, by kind."""
+    from likewise.runs.planting import interval, removed, said
+
+    yield "planted", said(found)
+    for one in found.kinds:
+        less = f"; {removed(one)} of their text removed" if found.removes else ""
+        yield one.kind, f"{one.found:,} of {counted(one.planted, 'leak')} found: {interval(one)}{less}"
 
 
 def described(found: Audit) -> Iterator[tuple[str, str]]:

@@ -104,6 +104,8 @@ def levels(folder: Path) -> None:
         lw.dedup(folder / name, out=folder / f"{name}.out", level="line")
     lw.dedup(table, level="paragraph", by="words:1", threshold=0.5)
     lw.dedup(table, level="passage", min_run=3)
+    for recipe in (None, "gpt3"):
+        lw.dedup(table, against=[repeated[0]], level="passage", preset=recipe, min_run=5)
 
 
 def units(folder: Path) -> None:

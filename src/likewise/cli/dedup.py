@@ -41,7 +41,10 @@ MOST_PARTS = 5
     flags=f"{TAKES['dedup']} dry_run config json exit_code quiet verbose color progress",
     arguments=[inputs()],
     notes=INPUTS,
-    min_run={"help": "With --level passage: minimum number of tokens of a run that is cut out where it occurs again.", "brief": None},
+    min_run={
+        "help": "With --level passage: minimum number of tokens of a run that occurs again, or with --against in the second collection.",
+        "brief": None,
+    },
     against={
         "help": "Remove only what is similar to something in these files, which stay unchanged, or in the kept records of an output folder of dedup, "
         "with its options. Repeatable.",
@@ -108,14 +111,15 @@ def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example
     if units := report.get("units"):
         removed = f"{counts['removed']:,} removed ({wording.too_short(report)})" if counts["removed"] else "none removed"
         yield "documents", f"{counts['kept']:,} kept, {wording.shortened(report)}; {removed}"
-        yield f"{units['level']}s", f"{units['read']:,} read, {units['kept']:,} kept{not_compared(report)}"
+        if "leaks" not in report:
+            yield f"{units['level']}s", f"{units['read']:,} read, {units['kept']:,} kept{not_compared(report)}"
         less = share(units["characters"]["read"] - units["characters"]["kept"], units["characters"]["read"])
         yield "removed", f"{units['removed']:,}  ({', '.join(by_reason(units))}), {less} of the text"
     else:
         yield "kept", f"{counts['kept']:,}{not_compared(report)}"
         yield "removed", f"{counts['removed']:,}  ({', '.join(by_reason(counts))})"
     if beside := against(report):
-        yield "against", beside
+        yield "test items" if "leaks" in report else "against", beside
     if spread := in_a_line(report):
         yield "similar" if report["value"] == "similarity" else "distance", spread
     if counts["rejected"]:
@@ -130,7 +134,8 @@ def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example
         yield "clusters", f"{clusters['number']:,}, the largest with {counted(largest['items'], 'item')} (representative {removals.called(largest)})"
     if said := wording.ignored(report):
         yield "ignored", said
-    yield from recall_lines(report)
+    if "leaks" not in report:
+        yield from recall_lines(report)
     yield "output", str(out)
     if example is not None:
         yield "next", show_command(out, example)

@@ -111,7 +111,8 @@ FLAGS: dict[str, Flag] = {
         SIMILARITY,
         "--level",
         "What is compared and removed: whole documents; or their paragraphs or lines, which are cut out of the documents, with a default --threshold "
-        "of 1: the same shingles; or passages, which are runs of tokens (--min-run) that occur before.",
+        "of 1: the same shingles; or passages, which are runs of tokens (--min-run) that occur before, or with "
+        "--against in the second collection.",
         shown="document",
         brief="Remove whole documents, or cut repeated parts out of them.",
     ),
@@ -295,6 +296,13 @@ FLAGS: dict[str, Flag] = {
         SIMILARITY, "--seed", "Seed of the hash functions; the same seed gives the same bytes. random draws and records a seed.", "N|random"
     ),
     "sample": Flag(SIMILARITY, "--sample", "Size of the sample.", "N", "1000", {"type": int}, brief=""),
+    "plant": Flag(
+        SIMILARITY,
+        "--plant",
+        "Of an output with --level passage: plant N test items in copies of training documents, in each of several forms, and count those found.",
+        "N",
+        settings={"type": int},
+    ),
     "items": Flag(SIMILARITY, "--items", "Number of items to plan for.", "N", "1,000,000", {"type": int}, brief=""),
     "keep": Flag(
         OUTPUT,

@@ -54,7 +54,9 @@ def show_parts(screen: Screen, originals: Any, place: tuple[str, int], removed: 
 def reason(row: dict[str, Any], value: str) -> str:
     """The reason of a removal in words, without the part that stays."""
     if row["reason"] != "near":
-        return {"exact": "exact copy of", "equal": "same shingles as"}[row["reason"]]
+        return {"exact": "exact copy of", "equal": "same shingles as", "passage": "tokens in a row of", "rest": "short rest beside tokens of"}[
+            row["reason"]
+        ]
     return "near-duplicate of" if row[value] is None else f"{value} {figure(row[value], value)} to"
 
 

@@ -90,6 +90,8 @@ def ranged(first: float, last: float) -> str:
 
 def by_reason(counts: dict[str, int]) -> list[str]:
     """Return the numbers of removed items by reason; ``counts`` as in report.json."""
+    if "removed_passage" in counts:
+        return [counted(counts["removed_passage"], "passage"), counted(counts["removed_rest"], "short rest between", "short rests between")]
     equal = counts.get("removed_equal", 0)  # earlier versions counted these as near-duplicates
     exact, near = counted(counts["removed_exact"], "exact copy", "exact copies"), counted(counts["removed_near"], "near-duplicate")
     return [exact, *([f"{equal:,} with the same shingles"] if equal else []), near]

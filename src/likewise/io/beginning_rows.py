@@ -8,6 +8,8 @@ from likewise.records import Records
 
 #: Columns that not every run has, with an entry per compared item.
 OF_ITEMS = {"odd", "ignored"}
+#: Beginnings of the names of columns that have several entries a row -> the column of their numbers.
+SEVERAL = {"hit-": "hits", "token-": "stored"}
 
 
 def head(records: Records, columns: dict[str, np.ndarray], n: int) -> tuple[Records, dict[str, np.ndarray]]:
@@ -21,6 +23,9 @@ def head(records: Records, columns: dict[str, np.ndarray], n: int) -> tuple[Reco
             return values[:sets]
         if name == "band_keys":
             return values[:, :items]
+        for begins, number in SEVERAL.items():
+            if name.startswith(begins):
+                return values[: int(columns[number][:n].sum(dtype=np.int64))]
         return values[: items if name.startswith("unit-") or name in OF_ITEMS else n]
 
     return first_rows(records, n), {name: cut(name, values) for name, values in columns.items()}

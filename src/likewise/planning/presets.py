@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.errors import UsageError
 from likewise.messages import option
+from likewise.planning.recipes import RECIPES
 
 if TYPE_CHECKING:
     from likewise.planning.plan import Plan
@@ -61,6 +62,9 @@ def with_preset(choices: dict[str, Any]) -> dict[str, Any]:
     name = choices.pop("preset", None)
     if name is None:
         return choices
+    if name in RECIPES:
+        needs = f"{option('level', 'passage')} and {option('against', placeholder='INPUT')}"
+        raise UsageError(f"{option('preset', name)}: this preset removes test data from training data; it needs {needs}")
     if not isinstance(name, str) or name not in PRESETS:
         near = difflib.get_close_matches(str(name), PRESETS, 1)
         raise UsageError(f"{option('preset', name)}: {f'did you mean {near[0]}? ' if near else ''}choose one of {', '.join(PRESETS)}")

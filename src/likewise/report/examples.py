@@ -65,6 +65,8 @@ def verdict(example: Example, estimated: bool) -> str:
         return "exact copy" + (" after normalization" * differs if of_payload(example.kind).cut else " by groups" if example.groups else "")
     if example.reason == "equal":
         return "same shingles"
+    if example.reason in ("passage", "rest"):
+        return "passage that the other one has, too" if example.reason == "passage" else "short rest beside such a passage"
     if example.similarity is None or math.isnan(example.similarity):
         return "near-duplicate, not checked"
     how_much = amount(example.similarity, example.value, example.by)

@@ -14,7 +14,7 @@ from likewise.kinds import kind_of, of_payload
 from likewise.kinds.kind import MeasureFacts
 from likewise.planning import spread
 from likewise.planning.choose import OPH_STEEP_ABOVE
-from likewise.report import curve, wording
+from likewise.report import curve, judged, wording
 from likewise.report.examples import Example, side_by_side
 from likewise.report.style import STYLE
 
@@ -33,6 +33,10 @@ def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Exampl
 
     report, run: the content of report.json and run.json (None if it is missing). examples: a few removed items with their texts.
     """
+    if "leaks" in report:
+        parts = [banner(report), warnings(report), counts(report), judged.section(report), pairs(report, examples), sources(report)]
+        parts += [machine(report, run), choices(report)]
+        return page(report, tag("header", tag("h1", headline(report))), parts)
     parts = [
         banner(report),
         warnings(report),
@@ -44,7 +48,11 @@ def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Exampl
         sources(report),
     ]
     parts += [similar(report), left_out(report), recall_section(report), buckets(report, run), machine(report, run), choices(report)]
-    header = tag("header", tag("h1", headline(report)), subtitle(report), conditions(report))
+    return page(report, tag("header", tag("h1", headline(report)), subtitle(report), conditions(report)), parts)
+
+
+def page(report: Report, header: Html, parts: Sequence[Html | None]) -> str:
+    """Return the page with its header and sections."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -116,13 +124,15 @@ def warnings(report: Report) -> Html | None:
 
 def counts(report: Report) -> Html:
     """Return the section on the outcome of all items."""
-    n = wording.outcome(report)
+    n = report["units"]["characters"] if "leaks" in report else wording.outcome(report)
     parts = [("kept", "kept"), ("removed_exact", "exact"), ("removed_equal", "equal"), ("removed_near", "near")]
+    if "leaks" in report:
+        parts = [("kept", "kept"), ("removed", "exact")]
     parts = [(name, class_) for name, class_ in parts if name != "removed_equal" or n.get(name)]
     parts += [(name, "rejected") for name in ("dropped", "rejected") if name in n]
     bar = charts.stacked_bar([(wording.COUNTS[name], n[name], class_) for name, class_ in parts], "Outcome")
-    copies = ". Empty ones count as copies of each other" if report["method"].get("copies") == "empty" and n["empty"] else ""
-    apart = wording.not_compared({"without_text": 0} | n, str(report["method"]["by"]))
+    copies = ". Empty ones count as copies of each other" if report["method"].get("copies") == "empty" and n.get("empty") else ""
+    apart = wording.not_compared({"without_text": 0} | wording.outcome(report), str(report["method"]["by"]))
     described = tag("p", f"Kept without comparison: {', '.join(apart)}{copies}.") if apart else None
     return section("Outcome", bar, tag("p", accounted(report)), described, most_repeated(report))
 
@@ -134,6 +144,8 @@ def accounted(report: Report) -> str:
     one = wording.nouns(str(report["method"]["by"]))[0]
     if not units:
         return f"Every {one} is accounted for: {sums}."
+    if "leaks" in report:
+        return accounted_by_characters(report)
     parts = f"{units['kept']:,} kept + {units['removed']:,} removed + {units['dropped']:,} in removed documents = {units['read']:,} read"
     gone = f" Removed documents are those {wording.too_short(report)}." if n["removed"] else ""
     chars = units["characters"]
@@ -141,6 +153,15 @@ def accounted(report: Report) -> str:
         f"Every {one} is accounted for: {sums}. So is every {noun(report)}: {parts}. "
         f"{share(chars['read'] - chars['kept'], chars['read'])} of all characters were removed.{gone}"
     )
+
+
+def accounted_by_characters(report: Report) -> str:
+    """Return the sums of documents and of their characters."""
+    n, chars = report["counts"], report["units"]["characters"]
+    sums = f"{n['kept']:,} kept + {n['removed']:,} removed + {n['rejected']:,} rejected = {n['read']:,} read"
+    of_chars = f"{chars['kept']:,} kept + {chars['removed']:,} removed + {chars['dropped']:,} in removed documents = {chars['read']:,} read"
+    gone = f" Removed documents are those {wording.too_short(report)}." if n["removed"] else ""
+    return f"Every document is accounted for: {sums}. So is every character: {of_chars}.{gone}"
 
 
 def most_repeated(report: Report) -> Html | None:

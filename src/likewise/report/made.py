@@ -16,6 +16,7 @@ from likewise.messages import option
 from likewise.methods import Text
 from likewise.options import given_inputs, parse_share
 from likewise.planning.presets import with_preset
+from likewise.planning.recipes import WITHOUT
 from likewise.planning.threshold import written
 from likewise.report.own_files import as_written, document, sealed, whole
 
@@ -71,6 +72,10 @@ def as_made(out: Path) -> Made:
     digests = [entry["xxh3_128"] for side in sides for entry in manifest.get(side, ())]
     paths, second = ([place(entry["path"]) for entry in run.get(side, ())] for side in sides)
     lost = any(manifest.get(side) and not run.get(side) for side in sides)
+    if method.get("level") == "passage":
+        no_pairs = {"by": method["by"].partition(":")[0], "min_run": method["min_run"], "preset": method.get("preset")}
+        some = {name: value for name, value in choices.items() if name not in WITHOUT}
+        choices = some | {name: value for name, value in no_pairs.items() if value is not None}
     return Made(paths, second, choices, method["verify"], digests, manifest.get("groups"), manifest.get("ignored"), isinstance(ignore, str), lost)
 
 
@@ -87,6 +92,8 @@ def compared_with(against: Any, choices: dict[str, Any]) -> tuple[Any, dict[str,
         return against, choices
     with as_written(folder):
         kept, made = kept_records(folder), as_made(folder)
+    if choices.get("level") == "passage":  # compares in its own way, whatever the output was made by
+        return kept, {**choices, **fields(folder, made.choices, choices)}
     if made.ignores_data and "ignore" not in choices:
         raise UsageError(
             f"{option('against', folder)}: the texts that this output ignores came from Python and are not stored; give {option('ignore')}"

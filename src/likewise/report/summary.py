@@ -16,10 +16,11 @@ from likewise.messages import option, verb
 from likewise.methods import Text
 from likewise.planning.spread import spread
 from likewise.records import NO_TEXT, REJECTED, TEXT
-from likewise.report import ignored, parts, removals, wording
+from likewise.report import ignored, leaks, parts, removals, wording
+from likewise.runs.decontamination import Cleaned
 from likewise.runs.fate import Fate
 from likewise.runs.items import Items, Run, bare
-from likewise.runs.results import Decision
+from likewise.runs.results import REASONS, Decision
 
 LARGEST = 10
 #: The counts of report.json, in order.
@@ -40,8 +41,11 @@ def summary(fate: Fate, items: Items, run: Run) -> dict[str, Any]:
     reasons, facts = by_reason(decision), {}
     empty, short = items.empty, items.short
     if compared.of_parts:
-        facts = {"units": parts.counts(fate, items, run) | reasons, "largest_parts": parts.largest(fate, job)}
-        reasons = dict.fromkeys(reasons, 0) | {"removed_short": int(removed.sum()), "shortened": parts.shortened(fate)}
+        facts = {
+            "units": parts.counts(fate, items, run) | reasons,
+            **({} if isinstance(fate, Cleaned) else {"largest_parts": parts.largest(fate, job)}),
+        }
+        reasons = dict.fromkeys(COUNTED[4:7], 0) | {"removed_short": int(removed.sum()), "shortened": parts.shortened(fate)}
         empty, short = (kind != REJECTED) & (collection.column("tokens") == 0), np.zeros(len(kind), bool)
     counts = {
         **read_of(collection, 0, empty, short),
@@ -60,6 +64,7 @@ def summary(fate: Fate, items: Items, run: Run) -> dict[str, Any]:
         "counts": counts,
         **({} if run.alone else {"against": against(fate, empty, short)}),
         **facts,
+        **({"leaks": leaks.facts(fate, run)} if isinstance(fate, Cleaned) else {}),
         "method": job.described(),
         "threshold": float(job.threshold),
         "value": decision.value.name,
@@ -115,6 +120,11 @@ def by_reason(decision: Decision) -> dict[str, int]:
     """Return the numbers of compared items that were removed, by reason."""
     exact, equal = decision.exact, decision.equal
     numbers = {"exact": exact, "equal": equal, "near": decision.removed & ~exact & ~equal}
+    if decision.given is not None:
+        some = decision.given[decision.removed]
+        return dict.fromkeys(("removed_exact", "removed_equal", "removed_near"), 0) | {
+            f"removed_{name}": int(np.count_nonzero(some == REASONS.index(name))) for name in ("passage", "rest")
+        }
     return {f"removed_{reason}": int(np.count_nonzero(found)) for reason, found in numbers.items()}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from likewise import methods
+from likewise.drawing import judged
 from likewise.drawing.numbers import counted, share, shown
 from likewise.kinds import kind_of, kinds, measures
 from likewise.kinds.kind import MeasureFacts
@@ -62,6 +63,7 @@ COUNTS = {
     "removed_exact": "removed as exact copies",
     "removed_equal": "removed with the same shingles",
     "removed_near": "removed as near-duplicates",
+    "removed": "removed passages",
 }
 #: The kept item of a cluster.
 KEEP = {
@@ -127,7 +129,8 @@ def shortened(report: dict[str, Any]) -> str:
 def too_short(report: dict[str, Any]) -> str:
     """Return the reason why documents were removed in a run that removed parts of them."""
     least = report["method"].get("min_left")
-    return f"with fewer than {counted(1 if least is None else least, 'token')} left"
+    short = f"with fewer than {counted(1 if least is None else least, 'token')} left"
+    return judged.why_removed(report, short) if "leaks" in report else short
 
 
 def units(by: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from likewise.drawing import judged
 from likewise.drawing.charts import bars, stacked_bar
 from likewise.drawing.controls import in_line
 from likewise.drawing.markup import Html, join, tag
@@ -27,6 +28,7 @@ PARTS = (
     ("removed_exact", "exact copies", "exact"),
     ("removed_equal", "same shingles", "equal"),
     ("removed_near", "near-duplicates", "near"),
+    ("removed", "characters in removed passages", "exact"),
     ("dropped", "in documents that became too short", "rejected"),
     ("rejected", "rejected", "rejected"),
 )
@@ -37,6 +39,7 @@ def headline(report: Report) -> str:
     n, units = report["counts"], report.get("units")
     if units:
         lines = f"{units['level']}s: {units['read']:,} read, {units['kept']:,} kept, {removed_of(units)}"
+        lines = f"passages: {removed_of(units)}" if "leaks" in report else lines
         shorter = f"{n['kept']:,} kept ({n['shortened']:,} of them shortened), {n['removed']:,} removed"
         return f"{lines}; documents: {n['read']:,} read, {shorter}, {n['rejected']:,} rejected"
     return f"{n['read']:,} read, {n['kept']:,} kept, {removed_of(n)}, {n['rejected']:,} rejected"
@@ -63,6 +66,8 @@ def in_a_line(report: Report) -> str | None:
 
 def against(report: Report) -> str | None:
     """How much of the inputs was in the second collection, in one line; None without one."""
+    if "leaks" in report:
+        return judged.in_a_line(report)
     found, units = report.get("against"), report.get("units")
     if not found:
         return None
@@ -97,6 +102,7 @@ def text(report: Report, out: Path | None, examples: Preview | None) -> str:
 def html(report: Report, out: Path | None, examples: Preview | None) -> str:
     """The outcome as HTML for a notebook, with its own style; every value is escaped."""
     n = report["units"] if "units" in report else report["counts"]
+    n = n["characters"] if "leaks" in report else n
     parts = [(name, n[count], class_) for count, name, class_ in PARTS if n.get(count)]
     bar = tag("div", stacked_bar(parts, "Outcome"), style="max-width: 46em")
     calls = (tag("li", f"{purpose}: ", tag("code", call)) for purpose, call in next_calls(out, removed=examples is not None))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,24 +11,23 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.engines.engine import Engine
-from likewise.errors import UsageError
 from likewise.io.formats.memory import take
 from likewise.io.inputs import Source
 from likewise.io.output import check_still, write_sealed, write_text
 from likewise.job import Job
-from likewise.messages import option
 from likewise.report import summary
 from likewise.report.gather import examples
 from likewise.report.html import render
 from likewise.runs import pipeline
 from likewise.runs import writing as outputs
+from likewise.runs.decontamination import Cleaned, decontaminated, seen_rows
 from likewise.runs.fate import Fate, fate_of
 from likewise.runs.items import Items, Run
 from likewise.runs.origin import Origin
 from likewise.runs.own_passages import without_repeats
 from likewise.runs.results import Removal
 from likewise.runs.table import ITSELF, Data, LazyData, Table
-from likewise.runs.tables import clusters_rows, removed_rows, written
+from likewise.runs.tables import Rows, clusters_rows, removed_rows, written
 from likewise.runs.writing import dropped_rows
 
 
@@ -39,14 +38,14 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
     """
     outputs.check(sources[: run.first_side], run.job.options, run.job.want, written=target is not None)
     fate, items = outcome(sources, run, engine)
-    documents = fate.documents
-    decision = fate.decision
+    documents, decision = fate.documents, fate.decision
     report = summary.summary(fate, items, run)
     origin = Origin(documents, run)
     kept = kept_table(fate, run.job, origin, given)
-    tables = {
+    tables: dict[str, tuple[int, Callable[[], Rows]]] = {
         "removed": (outputs.removed_number(report), partial(removed_rows, fate.compared, decision)),
         "clusters": (outputs.clustered(report), partial(clusters_rows, fate.compared, decision)),
+        **({"seen": (len(fate.leaks.tokens), partial(seen_rows, fate.leaks))} if isinstance(fate, Cleaned) else {}),
         **({"dropped": (report["counts"]["removed"], partial(dropped_rows, fate))} if fate.compared.of_parts else {}),
     }
     found: dict[str, Any]
@@ -56,7 +55,7 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
         return Removal(kept, report=report, compared=decision.compared, **found)
     if not outputs.published(target, run):
         check_still(target, overwrite=outputs.may_replace(target, run))
-        staged = outputs.write(fate, report, run, engine.write)
+        staged = outputs.write(fate, report, run, engine.write, tables)
         run.progress.finish()
         facts = outputs.machine_facts(sources, decision, run)
         write_sealed(facts, staged / "run.json")
@@ -71,10 +70,7 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
 def outcome(sources: Sequence[Source], run: Run, engine: Engine) -> tuple[Fate, Items]:
     """Read the inputs and decide what is removed: (the outcome, what was compared)."""
     if run.job.options.level == "passage":
-        if not run.alone:
-            others = f"choose {option('level', 'line')} or paragraph, or leave out {option('against', placeholder='INPUT')}"
-            raise UsageError(f"{option('level', 'passage')}: passages are compared inside one collection; {others}")
-        return without_repeats(sources, run)
+        return without_repeats(sources, run) if run.alone else decontaminated(sources, run, engine)
     documents = pipeline.collect(sources, run, engine)
     items = pipeline.distinct(pipeline.compared(documents, run.job), run, engine, removing=True)
     return fate_of(documents, items, pipeline.decide(items, run, engine), run), items

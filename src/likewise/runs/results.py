@@ -21,8 +21,8 @@ from likewise.runs.table import Contents, Data, LazyData, Table
 if TYPE_CHECKING:
     from likewise.drawing.preview import Preview
 
-#: Reasons for a removal: similar to the kept row; equal shingles; an exact copy.
-REASONS = ("near", "equal", "exact")
+#: Reasons for a removal: similar to the kept row; equal shingles; an exact copy; a passage that the kept row has too; a short rest beside such one.
+REASONS = ("near", "equal", "exact", "passage", "rest")
 
 
 @dataclass
@@ -40,6 +40,7 @@ class Decision:
     value: pa.Field = schema.SIMILARITY  # the type of the values above: a similarity or a distance
     kept_side: int = 0  # the side of ``kept_row`` (`Collection.ids`): 1, or both, of two collections
     counted: bool = False  # similarities are ratios of shingle counts, so that 1.0 means equal shingles
+    given: np.ndarray | None = None  # int8[n]: the reason of each removed row, if the values above do not tell it
 
     @property
     def member_side(self) -> int:
@@ -64,6 +65,8 @@ class Decision:
     @property
     def reason(self) -> np.ndarray:
         """int8[n]: index in REASONS, for removed rows."""
+        if self.given is not None:
+            return self.given
         return (self.equal + 2 * self.exact).astype(np.int8)
 
 
@@ -76,6 +79,7 @@ class Removal:
     """The result of ``dedup``. docs/reference/outputs.md explains the columns of the tables; ``report`` is the content of report.json.
 
     ``compared``: number of compared pairs, as in run.json. ``dropped``: with ``level``, the documents of which too little was left.
+    ``seen``: at the level of passages, how much of each item of the second collection stands in the inputs.
     """
 
     kept: Table
@@ -85,6 +89,7 @@ class Removal:
     compared: int
     out: Path | None = None
     dropped: Table | None = None
+    seen: Table | None = None
 
     @property
     def counts(self) -> dict[str, int]:

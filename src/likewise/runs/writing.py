@@ -34,7 +34,7 @@ from likewise.records import REJECTED, Each, Edits, Want, in_turn
 from likewise.runs.fate import Fate
 from likewise.runs.pipeline import Run, check_unchanged
 from likewise.runs.results import Decision
-from likewise.runs.tables import ClusterNames, Rows, clusters_rows, pairs_rows, removed_rows, value_column
+from likewise.runs.tables import ClusterNames, Rows, pairs_rows, value_column
 
 #: Names the computation of shingles, other compared words, slots and band keys. Whatever changes a bit of them must change this name.
 HASH_SCHEME = "lw3"
@@ -87,10 +87,10 @@ def check_cut(sources: Sequence[Source], level: str, want: Want) -> None:
                 check(source.path, source.asked(want))
 
 
-def write(fate: Fate, report: dict[str, Any], run: Run, copy: Copy) -> Path:
+def write(fate: Fate, report: dict[str, Any], run: Run, copy: Copy, made: dict[str, tuple[int, Callable[[], Rows]]]) -> Path:
     """Fill the staged folder step by step and return it. Files that an interrupted run finished and that are unchanged are not written again.
 
-    copy: writes rows of a source unchanged (`engines.engine.Engine.write`).
+    copy: writes rows of a source unchanged (`engines.engine.Engine.write`). made: tables by name, with their numbers of rows.
     """
     options, work = run.job.options, run.work
     collection, compared, decision = fate.documents, fate.compared, fate.decision
@@ -100,13 +100,10 @@ def write(fate: Fate, report: dict[str, Any], run: Run, copy: Copy) -> Path:
     within, across = (run.threads.map, in_turn) if collection.first_side == 1 else (in_turn, run.threads.map)
     of_records = records(fate, run.job, staged, counts, partial(copy, each=within))
     tables = [
-        table(staged / "removed.parquet", removed_number(report), partial(removed_rows, compared, decision), note),
-        table(staged / "clusters.parquet", clustered(report), partial(clusters_rows, compared, decision), note),
+        *(table(staged / f"{name}.parquet", number, rows, note) for name, (number, rows) in made.items()),
         alone(staged / "rejected.jsonl", counts["rejected"], lambda path: write_lines(collection.rejections(0), path)),
         alone(staged / "report.json", None, lambda path: write_json(report, path)),
     ]
-    if compared.of_parts:
-        tables.append(table(staged / "dropped.parquet", counts["removed"], partial(dropped_rows, fate), note))
     if options.pairs:
         tables.append(table(staged / "pairs.parquet", len(decision.matches), partial(compared_pairs, compared, decision), note))
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}

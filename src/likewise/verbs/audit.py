@@ -24,13 +24,16 @@ from likewise.report.own_files import as_written
 from likewise.runs import pipeline
 from likewise.runs.audit import Audit
 from likewise.runs.audit import audit as measured
+from likewise.runs.planting import Planted
 from likewise.runs.session import Inputs, resolved, started
+from likewise.verbs.planted import plant_leaks
 
 
 def audit(
     inputs: Inputs,
     *,
-    sample: int = 1000,
+    sample: int | None = None,
+    plant: int | None = None,
     progress: Progress | bool | None = None,
     by: str | Text | Measure | None = None,
     threshold: Number | None = None,
@@ -62,10 +65,13 @@ def audit(
     memory: int | str | None = None,
     work: str | Path | None = None,
     **unknown: Never,
-) -> Audit:
+) -> Audit | Planted:
     """Measure the recall of `dedup` or `pairs`: find all similar pairs of ``sample`` random items exactly, and count those that a run finds.
 
     inputs: an output folder of `dedup`, whose run is repeated with the same options and input files; or inputs as for `pairs`.
+    sample: number of items in the sample (1000).
+    plant: of an output with ``level="passage"``, whose run compared no pairs: plant this many test items in copies of training documents, in each of
+    several forms (verbatim, with other line ends, edited, ...), and return how many are found, and how much of them is removed (`Planted`).
 
     Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``html``,
     ``id``, ``per``, ``min_tokens``, ``ignore``, ``ignore_common``, ``groups``, ``level``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``,
@@ -75,8 +81,8 @@ def audit(
     >>> lw.audit(["a b c d e", "a b c d x", "p q r s t"], by="words:1", threshold=0.6).recall
     1.0
     """
-    typed = given("audit", locals(), own="sample")
-    sample = integer(sample)
+    typed = given("audit", locals(), own="sample plant")
+    sample = 1000 if sample is None else integer(sample)
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise UsageError(f"{option('sample', sample)}: give a whole number of 1 or more")
     made, against = None, None
@@ -90,7 +96,14 @@ def audit(
             raise UsageError(f"{inputs}: the texts that this output ignores came from Python and are not stored; give {option('ignore')}")
         if made.in_memory:
             raise DataError(f"{inputs}: this output was made from data in memory, which is not stored; audit the data with the same options")
+        if made.choices.get("level") == "passage":
+            if plant is None:
+                raise UsageError(f"{inputs}: this run removed passages, and compared no pairs; give {option('plant', 200)} to measure what it finds")
+            return plant_leaks(made, made.choices | typed, plant, progress)
         inputs, against = made.inputs, made.against or None
+    if plant is not None:
+        needs = option("level", "passage")
+        raise UsageError(f"{option('plant', plant)}: give an output folder of dedup with {needs}; leaks are planted for such a run only")
     options = resolved([inputs, against], {**(made.choices if made else {}), **typed})
     with started(inputs, options, "audit", None, progress, against) as (sources, run):
         if made and made.groups is not None and (run.job.grouped is None or run.job.grouped.digest != made.groups):

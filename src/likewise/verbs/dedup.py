@@ -102,8 +102,9 @@ def dedup(
     ``ignore``           inputs such as a license notice or a template, also texts: their shingles or elements are left out of all items
     ``ignore_common``    leave out the shingles or elements in more than this share of the distinct items, such as 0.01 or "1%"
     ``groups``           for sets: a mapping from elements to groups, or a file with one; the sets of groups are compared
-    ``level``            "line", "paragraph" or "passage": compare these parts of documents, and cut them out of the documents (document)
-    ``min_run``          for passages: the minimum number of tokens of a repeated run (12 words, 60 characters)
+    ``level``            "line", "paragraph" or "passage": compare these parts of documents, and cut them out of the documents (document);
+                         passages are runs of tokens of the unit ``by``, which occur before, or in ``against``
+    ``min_run``          for passages: the minimum number of tokens of a run (12 words, 60 characters)
     ``min_left``         with ``level``: also remove documents that lose parts and keep fewer tokens (1)
     ``verify``           how candidates are checked: "exact", "estimate" by signatures, or "none" (exact)
     ``keep``             which of similar items is kept: first, last, longest, shortest, or max:F or min:F of a field F (first)
@@ -116,7 +117,8 @@ def dedup(
     ``slots``            maximum length of a signature (planned)
     ``sketch``           MinHash with one permutation, "oph", or with many, "classic" (oph)
     ``tune``             plan for the "recall", or for the minimum "error", which guarantees no recall (recall)
-    ``preset``           published layout (likewise.planning.presets); explicit options override it
+    ``preset``           published layout (likewise.planning.presets), or with passages published recipe (likewise.planning.recipes); explicit options
+                         override it
     ``seed``             seed of the hash functions: the same seed gives the same result; "random" draws one (0)
     ``limit``            read only the first N items (all)
     ``on_error``         "skip", the default for images: reject and list records that cannot be decoded, and continue (fail)
@@ -153,5 +155,10 @@ def deduplicate(inputs: Inputs, against: Inputs | None, options: Options, target
     """`dedup` by options that are checked, into a folder that may be written, or into memory."""
     if options.min_run is not None and options.level != "passage":
         raise UsageError(f"{option('min_run', options.min_run)}: only passages are runs of tokens; it needs {option('level', 'passage')}")
+    if options.level == "passage" and against is None and (idle := [name for name in ("preset", "ignore") if getattr(options, name) is not None]):
+        needs = option("against", placeholder="INPUT")
+        raise UsageError(
+            f"{option(idle[0], getattr(options, idle[0]))}: {option('level', 'passage')} takes it only with a second collection; give {needs}"
+        )
     with started(inputs, options, "dedup", target, progress, against) as (sources, run):
         return remove(sources, run, Local(run), target, inputs)
