@@ -24,6 +24,7 @@ from likewise.methods import ALL_MASKS, MASKS, PATTERN, STEPS, UNITS
 from likewise.options import KEEP_POLICIES, Options, checked
 from likewise.planning.families import FAMILIES
 from likewise.planning.presets import PRESETS
+from likewise.planning.recipes import RECIPES
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -212,9 +213,10 @@ FLAGS: dict[str, Flag] = {
     "preset": Flag(
         SIMILARITY,
         "--preset",
-        f"Use the --by, --bands, --rows and --threshold of a published pipeline: {', '.join(PRESETS)}.",
+        f"Use the --by, --bands, --rows and --threshold of a published pipeline: {', '.join(PRESETS)}. "
+        f"With --level passage and --against, the recipe to remove test data: {', '.join(RECIPES)}.",
         "NAME",
-        values=lambda: PRESETS,
+        values=lambda: (*PRESETS, *RECIPES),
     ),
     "recall": Flag(
         SIMILARITY,

@@ -1,4 +1,4 @@
-"""What a run found out about test items, from the content of report.json, in words."""
+"""The findings of a run about test items, from the content of report.json, in words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def in_a_line(report: Report) -> str:
 
 
 def rule(report: Report) -> str:
-    """What was done, in a sentence."""
+    """The rule of the run, in a sentence."""
     found = report["leaks"]
     if found["removes"] is None:
         return f"Nothing is removed. Test items are judged by the {run(report)} in a row that they share with a document."

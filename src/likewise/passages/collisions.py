@@ -105,7 +105,7 @@ def collided(job: Job, search: Search, known: Known, around: int) -> Stage:
 
 
 class Cuts(NamedTuple):
-    """What is cut out of documents, by row and place; nothing overlaps."""
+    """The parts that are cut out of documents, by row and place; nothing overlaps."""
 
     row: np.ndarray  # int64[m]
     begin: np.ndarray  # int64[m]: characters

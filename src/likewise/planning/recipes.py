@@ -17,7 +17,7 @@ from likewise.errors import UsageError
 from likewise.messages import option
 from likewise.methods import Text
 
-#: What a recipe decides about: passages of training documents, whole training documents, or test items only.
+#: The object of a decision: passages of training documents, whole training documents, or test items only.
 PASSAGES, DOCUMENTS, ITEMS = "passages", "documents", "items"
 #: Letters and digits between white space, in lower case: "no punctuation" of the papers. Composition makes Unicode forms equal.
 PLAIN = ("nfc", "lower", "invisible", "punct")
@@ -35,8 +35,8 @@ class Recipe:
     normalize: tuple[str, ...] | None = None  # None: those of the unit
     around: int = 0  # characters removed before and after each common n-gram
     piece: int = 0  # of what is left between, pieces of fewer characters are removed too
-    pieces: int | None = None  # documents that fall into more pieces are removed; None: none is
-    common: int | None = None  # n-grams in more training documents are left out; None: none is
+    pieces: int | None = None  # documents that fall into more pieces are removed; None: all may stay
+    common: int | None = None  # n-grams in more training documents are left out; None: all count
     of_ngrams: bool = False  # the share of a test item that was seen is counted in n-grams, not in tokens
     share: Fraction = Fraction(0)  # a test item is contaminated if at least this share of it was seen, and at least one n-gram
     source: str = ""

@@ -17,7 +17,7 @@ from likewise.drawing.style import NOTEBOOK
 
 #: Characters of a training document that are used at most, and of a line of the wrapped kind.
 LONGEST, WIDTH = 20_000, 40
-#: Of a normal distribution, for 95 percent.
+#: The quantile of the normal distribution for 95 percent.
 Z = 1.959964
 
 
@@ -64,7 +64,7 @@ KINDS: dict[str, Callable[[str, list[str], random.Random], str]] = {
 
 @dataclass
 class Kind:
-    """What became of the planted leaks of a kind."""
+    """The outcome of the planted leaks of a kind."""
 
     kind: str
     planted: int
@@ -154,7 +154,7 @@ def planted(kind: str, items: dict[int, str], hosts: list[str], seed: int) -> It
 
 
 def outcome(kind: str, leaks: list[Leak], cut: list[tuple[int, int, int]], gone: set[int], judged: dict[int, bool] | None) -> Kind:
-    """What became of the leaks: cut are (document, begin, end), gone the documents that were removed; judged: contaminated by item, if nothing is."""
+    """The outcome of the leaks: cut are (document, begin, end), gone the documents that were removed; judged: contaminated by item, if nothing is."""
     removed = [0] * len(leaks)
     for document, begin, end in cut:
         leak = leaks[document]
@@ -166,5 +166,5 @@ def outcome(kind: str, leaks: list[Leak], cut: list[tuple[int, int, int]], gone:
 
 
 def said(one: Planted) -> str:
-    """What was planted, in words."""
+    """The numbers of test items and documents, in words."""
     return f"{counted(one.items, 'test item')} long enough to judge, {counted(one.documents, 'training document')} without a leak"
