@@ -121,14 +121,15 @@ def removed(one: Kind) -> str:
 def wilson(found: int, of: int) -> tuple[float, float]:
     """A 95 percent interval of a share (Wilson, Probable Inference, JASA 1927).
 
-    >>> [round(end, 3) for end in wilson(200, 200)], [round(end, 3) for end in wilson(50, 100)]
-    ([0.981, 1.0], [0.404, 0.596])
+    >>> [round(end, 3) for end in wilson(50, 100)], wilson(200, 200)[1]
+    ([0.404, 0.596], 1.0)
     """
     if not of:
         return 0.0, 1.0
     share, weight = found / of, Z * Z / of
     middle, spread = share + weight / 2, Z * math.sqrt(share * (1 - share) / of + weight / (4 * of))
-    return max(0.0, (middle - spread) / (1 + weight)), min(1.0, (middle + spread) / (1 + weight))
+    low, high = (middle - spread) / (1 + weight), (middle + spread) / (1 + weight)
+    return low if found else 0.0, high if found < of else 1.0
 
 
 @dataclass
