@@ -19,7 +19,7 @@ from likewise.methods import Text
 
 #: The object of a decision: passages of training documents, whole training documents, or test items only.
 PASSAGES, DOCUMENTS, ITEMS = "passages", "documents", "items"
-#: Letters and digits between white space, in lower case: "no punctuation" of the papers. Composition makes Unicode forms equal.
+#: Lower case without punctuation, as in the papers; symbols stay. Composition makes Unicode forms equal.
 PLAIN = ("nfc", "lower", "invisible", "punct")
 #: Units of text that have n-grams, and tokens of an n-gram by default.
 RUNS = {**dict.fromkeys(("words", "whitespace", "code"), 12), "chars": 60, "lines": 3, "paragraphs": 3}
