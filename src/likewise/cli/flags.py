@@ -272,7 +272,7 @@ FLAGS: dict[str, Flag] = {
     "gap": Flag(
         SIMILARITY,
         "--gap",
-        "A passage goes on after a difference of at most N tokens in either text.",
+        "A passage continues after a difference of at most N tokens in either text.",
         "N",
         "12; 60 characters; 3 lines",
         {"type": int},

@@ -88,7 +88,7 @@ def options_of(choices: dict[str, Any]) -> Options:
 
 
 def run_of(options: Options) -> int:
-    """The least number of tokens of a repeat."""
+    """The minimum number of tokens of a repeat."""
     assert isinstance(options.method, Text)
     return RUNS[options.method.unit] if options.min_run is None else options.min_run
 
