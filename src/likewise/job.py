@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from likewise.choices import TAKES
 from likewise.kinds.kind import ASKED, NEVER, NOT_GUARANTEED, TARGET, Kind, MeasureFacts
 from likewise.methods import Measure, Text
 from likewise.options import MADE, OF_THE_MACHINE, Options
@@ -145,6 +146,11 @@ class Job:
             limit["target"] = self.target
         plan = self.plan.to_dict() if self.plan else None
         return {**text, **sparse, "plan": plan, **limit, **{name: plain(value) for name, value in chosen.items()}}
+
+    def described_for(self, verb: str, *more: str) -> dict[str, Any]:
+        """`described` without the options that only other verbs take. more: options of others that this one sets."""
+        others = set(" ".join(TAKES.values()).split()) - {*TAKES[verb].split(), *more}
+        return {name: value for name, value in self.described().items() if name not in others}
 
 
 def is_joined(options: Options, kind: Kind) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from likewise.errors import UsageError
@@ -246,6 +246,19 @@ def text(spec: str | Text, normalize: str | Sequence[str] | None = None) -> Text
         raise UsageError(f"{option('by', spec)}: unknown suffix /{unknown[0]}; valid: {known}")
     chosen = default_steps if normalize is None else steps(normalize)
     return Text(unit, int(number) if number else default_k, chosen, "bag" in suffixes, "containment" in suffixes)
+
+
+def tokens(by: str | Text, normalize: str | Sequence[str] | None, units: Collection[str]) -> Text:
+    """The tokens of which passages consist: one of ``units``, given by its name or as a Text, without symbols. Raises UsageError for others.
+
+    >>> tokens("words", "lower", ["words", "chars"])
+    Text(unit='words', k=1, normalize=('lower',), bag=False, containment=False, signs=False)
+    """
+    unit = by.unit if isinstance(by, Text) else str(by).strip()
+    if unit not in units or (isinstance(by, Text) and (by.bag or by.containment)):
+        raise UsageError(f"{option('by', str(by))}: passages are counted in tokens; give their unit: {', '.join(units)}")
+    usual = by.normalize if isinstance(by, Text) else UNITS[unit][1]
+    return Text(unit, 1, usual if normalize is None else steps(normalize), signs=False)
 
 
 def steps(names: str | Sequence[str]) -> tuple[str, ...]:

@@ -76,6 +76,13 @@ def test_nothing_is_lost_where_documents_become_too_short() -> None:
     assert found.dropped is not None and found.dropped["tokens_left"].tolist() == [4]
 
 
+def test_symbols_are_no_tokens_of_passages() -> None:
+    """As in `repeats`: rules and frames of tables lie between tokens."""
+    texts = ["| a | b |\n|---|---|\n| c | d |", "a b = c d, and more"]
+    assert lw.dedup(texts, level="passage", min_run=4).kept["text"].tolist() == [texts[0], ", and more"]
+    assert lw.repeats(texts, min_run=4)["tokens"].tolist() == [4, 4]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

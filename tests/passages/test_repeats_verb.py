@@ -128,7 +128,7 @@ def test_command_line(tmp_path):
     piped = run("repeats", "-", "--min-run", 3, input=file.read_text())
     assert [json.loads(line)["end"] for line in piped.stdout.splitlines()] == [22, 22, 22]
     for flags, message in (
-        (("--by", "bytes"), "repeats are counted in tokens; give their unit: words"),
+        (("--by", "bytes"), "passages are counted in tokens; give their unit: words"),
         (("--by", "words:5"), "give their unit: words"),
         (("--min-run", "0"), "give a whole number from 1"),
         (("--common", "1.5"), "--common 1.5: give a share of the items above 0 and below 1"),
@@ -138,6 +138,11 @@ def test_command_line(tmp_path):
     ):
         refused = run("repeats", file, *flags)
         assert refused.exit_code == 2 and message in refused.stderr, refused.stderr
+
+
+def test_the_report_names_no_threshold():
+    report = lw.repeats(["a b c d", "a b c d"], min_run=4).report
+    assert report["min_run"] == 4 and report["method"]["by"] == "words:1" and "threshold_exact" not in report["method"]
 
 
 def test_text_is_read_again(tmp_path):

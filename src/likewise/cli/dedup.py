@@ -72,7 +72,7 @@ def command(
 
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
     if dry_run:
-        dry_run_of(screen, first, second or [], options, target, TAKES["dedup"], walk=True)
+        dry_run_of(screen, first, second or [], options, target, "dedup", walk=True)
         return 0
     if target is None:
         raise UsageError("-o is missing: name the output folder with -o OUT, or use --dry-run to see the plan")
@@ -234,11 +234,10 @@ def resumable(work: Path, more: list[str]) -> Iterator[None]:
         raise
 
 
-def dry_run_of(screen: Screen, first: list[Path], second: list[Path], options: Options, out: Path | None, taken: str, *, walk: bool) -> None:
+def dry_run_of(screen: Screen, first: list[Path], second: list[Path], options: Options, out: Path | None, verb: str, *, walk: bool) -> None:
     """--dry-run: print the plan and the inputs. Only the beginnings of the inputs are read.
 
-    first, second: the inputs, and those of a second collection. taken: the names of the verb's options; `Options` has those of all verbs. walk: the
-    verb removes items.
+    first, second: the inputs, and those of a second collection. walk: the verb removes items.
     """
     from likewise.io.inputs import STDIN
     from likewise.runs.inspection import inspect_inputs, job_of
@@ -250,8 +249,7 @@ def dry_run_of(screen: Screen, first: list[Path], second: list[Path], options: O
         raise UsageError("--dry-run: the plan for vectors or codes depends on the data, and a dry run does not read standard input; name a file")
     job = inspect_inputs(found, options, walk=walk) if found and not piped else job_of(options)
     sources = list(named(found, piped=piped))
-    others = set(" ".join(TAKES.values()).split()) - set(taken.split())
-    method = {name: value for name, value in job.described().items() if name not in others}
+    method = job.described_for(verb)
     if screen.json:
         warnings = list(map(in_document, early_warnings(options)))
         screen.document({"schema": "likewise/dry-run/1", "sources": sources, "method": method, "warnings": warnings, "out": out})

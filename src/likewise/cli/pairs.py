@@ -61,7 +61,7 @@ def command(
     if target is not None:
         check(target, overwrite, (*inputs, *against), options)
     if dry_run:
-        dry_run_of(screen, first, second or [], options, target, TAKES["pairs"], walk=options.star)
+        dry_run_of(screen, first, second or [], options, target, "pairs", walk=options.star)
         return 0
     from likewise.cli.progress import progress_on
     from likewise.runs.table_files import write_table

@@ -6,6 +6,8 @@ that can be equal. They are grouped by 128 bits of the hashes of their tokens, w
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -13,6 +15,8 @@ import numpy as np
 
 from likewise.kernels import repeats as kernels
 from likewise.kernels.hashing import derive
+from likewise.methods import Text
+from likewise.passages.search import Search
 from likewise.stages.workers import ALONE, Workers
 
 #: Streams of constants derived from the seed (kernels.hashing.derive).
@@ -58,6 +62,11 @@ class Repeats(NamedTuple):
 def gram(n: int) -> int:
     """The number of tokens of a fingerprint for repeats of n tokens."""
     return max(1, min(n // 2, LONGEST_GRAM))
+
+
+def settings_of(method: Text, seed: int, n: int) -> Search:
+    """The settings of a search for repeats of n tokens. method: the unit of tokens and its normalization."""
+    return Search(replace(method, k=gram(n)), seed, n, 0, Fraction(0))
 
 
 def counters(size: int, memory: int) -> np.ndarray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -12,8 +11,7 @@ from likewise.io.collection import Collection
 from likewise.io.inputs import Source
 from likewise.io.units import Pieces
 from likewise.methods import Text
-from likewise.passages.repeats import gram
-from likewise.passages.search import Search
+from likewise.passages.repeats import settings_of
 from likewise.runs.fate import Fate, fate_of
 from likewise.runs.items import Items, Run
 from likewise.runs.repeats import Found, search
@@ -31,8 +29,7 @@ def without_repeats(sources: Sequence[Source], run: Run) -> tuple[Fate, Items]:
     """
     job = run.job
     assert isinstance(job.method, Text) and job.options.min_run is not None
-    settings = Search(replace(job.method, k=gram(job.options.min_run)), job.seed, job.options.min_run, 0, Fraction(0))
-    found = search(sources, run, settings)
+    found = search(sources, run, settings_of(job.method, job.seed, job.options.min_run))
     documents = found.collection
     begin, end = found.spans(found.repeats.cut)
     row = found.stretches.rows[np.searchsorted(found.stretches.offsets, begin, side="right") - 1]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Never
 
 from likewise import methods
-from likewise.choices import TAKES, Html, Number, OnError, given
-from likewise.errors import UsageError
-from likewise.messages import option
+from likewise.choices import Html, Number, OnError, given
 from likewise.methods import Text
 from likewise.options import Options, integer, resolve
 from likewise.passages.search import SCALES, Search
@@ -76,15 +75,10 @@ def quotes(
 
 def options_of(choices: dict[str, Any]) -> Options:
     """The options of a search. Raises UsageError."""
-    by, normalize, run = choices.get("by", "words"), choices.get("normalize"), integer(choices.get("min_run"))
-    unit = by.unit if isinstance(by, Text) else str(by).strip()
-    if unit not in SCALES or (isinstance(by, Text) and (by.bag or by.containment)):
-        raise UsageError(f"{option('by', str(by))}: passages are counted in tokens; give their unit: {', '.join(SCALES)}")
-    k = min(SCALES[unit].k, run) if isinstance(run, int) and run > 0 else SCALES[unit].k
-    steps = by.normalize if isinstance(by, Text) else methods.UNITS[unit][1]
-    method = Text(unit, k, steps if normalize is None else methods.steps(normalize), signs=False)
-    rest = {name: value for name, value in choices.items() if name not in ("by", "normalize")}
-    return resolve(**{"threshold": "0.5", **rest, "by": method, "exact": True})
+    tokens, run = methods.tokens(choices.get("by", "words"), choices.get("normalize"), SCALES), integer(choices.get("min_run"))
+    k = SCALES[tokens.unit].k
+    method = replace(tokens, k=min(k, run) if isinstance(run, int) and run > 0 else k)
+    return resolve(**{"threshold": "0.5", **choices, "by": method, "normalize": None, "exact": True})
 
 
 def settings_of(options: Options) -> Search:
@@ -102,6 +96,5 @@ def find_quotes(corpus: Inputs, suspects: Inputs, options: Options, progress: Pr
     with started(corpus, options, "quotes", None, progress, suspects, apart=True) as (sources, run):
         passages = search(sources, run, settings, one=corpus is suspects and paths_of(corpus) is None)
         origins = [Origin(side.collection, run, side.first) for side in (passages.suspects, passages.corpus)]
-        others = set(" ".join(TAKES.values()).split()) - {*TAKES["quotes"].split(), "exact"}
-        report = facts(passages, settings, {name: value for name, value in run.job.described().items() if name not in others}, run)
+        report = facts(passages, settings, run.job.described_for("quotes", "exact"), run)
         return Quotes(table(passages), report, coverage(passages), origins)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Never
 
 from likewise import methods
-from likewise.choices import TAKES, Html, Number, OnError, given
-from likewise.errors import UsageError
-from likewise.messages import option
+from likewise.choices import Html, Number, OnError, given
 from likewise.methods import Text
 from likewise.options import Options, resolve
-from likewise.passages.repeats import gram
-from likewise.passages.search import Search
+from likewise.passages.repeats import settings_of
 from likewise.progress import Progress
 from likewise.runs.repeated import Repeats, result
 from likewise.runs.repeats import search
@@ -76,28 +71,14 @@ def repeats(
 
 def options_of(choices: dict[str, Any]) -> Options:
     """The options of a search. Raises UsageError."""
-    by, normalize = choices.get("by", "words"), choices.get("normalize")
-    unit = by.unit if isinstance(by, Text) else str(by).strip()
-    if unit not in RUNS or (isinstance(by, Text) and (by.bag or by.containment)):
-        raise UsageError(f"{option('by', str(by))}: repeats are counted in tokens; give their unit: {', '.join(RUNS)}")
-    steps = by.normalize if isinstance(by, Text) else methods.UNITS[unit][1]
-    method = Text(unit, 1, steps if normalize is None else methods.steps(normalize), signs=False)
-    rest = {name: value for name, value in choices.items() if name not in ("by", "normalize")}
-    options = resolve(**rest, by=method, exact=True)
-    return replace(options, method=replace(method, k=gram(run_of(options))))
-
-
-def run_of(options: Options) -> int:
-    """The minimum number of tokens of a repeat."""
-    assert isinstance(options.method, Text)
-    return RUNS[options.method.unit] if options.min_run is None else options.min_run
+    tokens = methods.tokens(choices.get("by", "words"), choices.get("normalize"), RUNS)
+    return resolve(limited=False, **choices | {"by": tokens, "normalize": None, "exact": True})
 
 
 def find_repeats(inputs: Inputs, options: Options, progress: Progress | bool | None) -> Repeats:
     """`repeats` by options that are checked."""
     assert isinstance(options.method, Text)
-    settings = Search(options.method, options.seed, run_of(options), 0, Fraction(0))
+    least = RUNS[options.method.unit] if options.min_run is None else options.min_run
+    settings = settings_of(options.method, options.seed, least)
     with started(inputs, options, "repeats", None, progress) as (sources, run):
-        others = set(" ".join(TAKES.values()).split()) - {*TAKES["repeats"].split(), "exact"}
-        method = {name: value for name, value in run.job.described().items() if name not in others}
-        return result(search(sources, run, settings), run, settings, method)
+        return result(search(sources, run, settings), run, settings, run.job.described_for("repeats", "exact"))
