@@ -7,9 +7,9 @@ and thresholds of other steps.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 from likewise import methods
@@ -126,17 +126,12 @@ def with_recipe(choices: dict[str, Any]) -> dict[str, Any]:
         raise UsageError(f"{' and '.join(idle)}: {asked} removes runs of equal tokens; leave {'this' if len(idle) == 1 else 'these'} out")
     preset, choices = choices.get("preset"), {name: value for name, value in choices.items() if name != "preset"}
     recipe = OWN if preset is None else named(preset)
-    by = choices.get("by", recipe.by)
-    unit = by.unit if isinstance(by, Text) else str(by).strip()
-    if unit not in RUNS or (isinstance(by, Text) and (by.bag or by.containment)):
-        raise UsageError(f"{option('by', str(by))}: passages are counted in tokens; give their unit: {', '.join(RUNS)}")
-    run = choices.get("min_run", recipe.run if unit == recipe.by and recipe.run else RUNS[unit])
-    if isinstance(run, bool) or not isinstance(run, int) or not 1 <= run <= methods.MAX_K:
+    by, steps = choices.get("by", recipe.by), choices.get("normalize")
+    if steps is None and not isinstance(by, Text):
+        steps = recipe.normalize
+    tokens = methods.tokens(by, steps, RUNS)
+    run = choices.get("min_run", recipe.run if tokens.unit == recipe.by and recipe.run else RUNS[tokens.unit])
+    if isinstance(run, bool) or not isinstance(run, Integral) or not 1 <= int(run) <= methods.MAX_K:
         raise UsageError(f"{option('min_run', run)}: give a number of tokens from 1 to {methods.MAX_K}")
-    steps = by.normalize if isinstance(by, Text) else methods.UNITS[unit][1] if recipe.normalize is None else recipe.normalize
-    return choices | {"by": Text(unit, run, steps_of(choices.get("normalize"), steps)), "min_run": run, "exact": True, "preset": preset}
-
-
-def steps_of(given: str | Sequence[str] | None, others: tuple[str, ...]) -> tuple[str, ...]:
-    """The given steps of normalization, or others if none were given."""
-    return others if given is None else methods.steps(given)
+    method = replace(tokens, k=int(run))
+    return choices | {"by": method, "normalize": None, "min_run": method.k, "exact": True, "preset": preset}
