@@ -85,3 +85,25 @@ def test_every_shared_run_lies_in_a_passage(words: int, run: int, gap: int, seed
     assert checked
     assert not common["passages"] and not common["repeats_not_followed"]
     assert all(row["similarity"] >= threshold for row in table)
+
+
+@pytest.mark.parametrize(("period", "edits"), [(7, 0), (13, 2), (20, 5)])
+def test_passages_of_texts_that_repeat_themselves_are_those_of_the_reference(period: int, edits: int) -> None:
+    """With few diagonals on which runs are long, so that their lengths are found by hashes."""
+    rng = np.random.default_rng(period)
+    words = [f"w{i}" for i in range(period)]
+    suspect, text = ["x", *words * 12], [*words * 9, "y"]
+    for side in (suspect, text):
+        for at in rng.integers(0, len(side), edits).tolist():
+            side[at] = "new"
+    one, two = " ".join(suspect), " ".join(text)
+    table = lw.quotes([two], [one], normalize="none")
+    found = found_in(table, one, 0, two, 0)
+    assert found == reference.passages(suspect, text, prints(one, 5), prints(two, 5), run=12, k=5, gap=12, sync=3, threshold=Fraction(1, 2))
+
+
+def test_a_line_over_and_over() -> None:
+    """Its runs lie on 30,000 diagonals and have up to 600,000 tokens: hours, if each is compared token by token."""
+    line = " ".join(f"w{i}" for i in range(20)) + "\n"
+    (row,) = lw.quotes([line * 30_000], [f"x {line * 30_000}"])
+    assert (row["suspect_start"], row["agreed"]) == (2, 600_000)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from likewise.compiled.jit import always, inline, kernel
+from likewise.kernels import lengths
 
 #: A common k-gram is a row and a diagonal in one number, row << 32 | suspect's token - corpus's token + MIDDLE, and the suspect's token.
 MIDDLE = 1 << 31
@@ -194,12 +195,19 @@ def common_runs(where, at, a, b):
     """The runs of equal tokens in which common k-grams lie: (diagonal + MIDDLE << 32 | first token of a, uint64[r] ascending; tokens, int64[r])."""
     keys, sizes = np.empty(at.size, np.uint64), np.empty(at.size, np.int64)
     count, last, end = 0, np.uint64(0), np.int64(0)
+    compared, of_a, of_b = 0, np.empty(0, np.uint64), np.empty(0, np.uint64)
     for hit in range(at.size):
         x, line = np.int64(at[hit]), where[hit] & LOW
         y = x - (np.int64(line) - MIDDLE)
         if (count and line == last and x < end) or not equal(a, b, x, y):  # in the run before; or two k-grams with one hash
             continue
-        back, on = agreeing(a, b, x - 1, y - 1, -1), agreeing(a, b, x, y, 1)
+        if of_a.size:
+            back, on = lengths.before(a, b, x, y, of_a, of_b), lengths.after(a, b, x, y, of_a, of_b)
+        else:
+            back, on = agreeing(a, b, x - 1, y - 1, -1), agreeing(a, b, x, y, 1)
+            compared += back + on
+            if compared > a.size + b.size:  # texts that repeat themselves: long runs on many diagonals
+                of_a, of_b = lengths.sums(a), lengths.sums(b)
         last, end = line, x + on
         keys[count], sizes[count] = (line << HALF) | np.uint64(x - back), back + on
         count += 1
