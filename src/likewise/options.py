@@ -36,6 +36,8 @@ MADE = {"fields", "method", "bound", "plan", "asked", "limited"}
 MOST_BYTES = 64 << 20
 KEEP_POLICIES = ("first", "last", "longest", "shortest")
 MOST_THREADS = 4096
+#: Up to so many tokens of either text between two runs of a passage: each is compared with each of the other text.
+MOST_GAP = 10_000
 UNITS_OF_SIZE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 #: Minimum of ``memory``, which does not include what Python, the libraries and the compiler take (`engines.threads.OVERHEAD`).
 LEAST_MEMORY = 256 * 2**20
@@ -177,6 +179,8 @@ def checked_types(rest: dict[str, Any]) -> dict[str, Any]:
             raise UsageError(f"{option(name, number)}: give a whole number from {least} to 2^63 - 1")
     if rest.get("threads", 1) > MOST_THREADS:
         raise UsageError(f"{option('threads', rest['threads'])}: give {MOST_THREADS:,} or fewer; more threads than cores do not help")
+    if rest.get("gap", 0) > MOST_GAP:
+        raise UsageError(f"{option('gap', rest['gap'])}: give {MOST_GAP:,} or fewer; passages that are farther apart have a row each")
     for name in ("records", "id", "per", "keep"):
         if name in rest and not isinstance(rest[name], str):
             raise UsageError(f"{option(name, rest[name])}: give a name as a string")

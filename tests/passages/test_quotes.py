@@ -250,6 +250,7 @@ WRONG = [
     ({"min_run": 0}, "min_run=0: give a whole number from 1"),
     ({"min_run": "many"}, "min_run='many': give a whole number"),
     ({"gap": -1}, "gap=-1: give a whole number from 0"),
+    ({"gap": 2**62}, "gap=4611686018427387904: give 10,000 or fewer"),
     ({"threshold": 0}, "threshold=0"),
     ({"limit": 3}, "quotes has no option 'limit'"),
     ({"within": 0.5}, "quotes has no option 'within'"),

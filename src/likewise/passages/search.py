@@ -48,6 +48,11 @@ class Search:
         return self.method.k
 
     @property
+    def tokens(self) -> str:
+        """Tokens of the unit, for messages."""
+        return {"whitespace": "tokens", "code": "tokens", "chars": "characters"}.get(self.method.unit, self.method.unit)
+
+    @property
     def window(self) -> int:
         """Consecutive k-grams of which one is a fingerprint."""
         return self.run - self.k + 1

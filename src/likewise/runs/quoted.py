@@ -186,7 +186,8 @@ def facts(passages: Passages, settings: Search, method: dict[str, Any], run: Run
 
 def warn(passages: Passages, settings: Search, common: dict[str, Any], run: Run) -> None:
     """Warn of suspects and texts of the corpus that are too short or hold no text, and of passages that were not followed everywhere."""
-    unit, least = settings.method.unit, settings.run
+    least = settings.run
+    few = f"fewer than {least} {settings.tokens}" if least > 1 else f"no {settings.tokens}"
     for side, some, one in ((passages.suspects, "suspects", "suspect"), (passages.corpus, "texts of the corpus", "text of the corpus")):
         kind, tokens = side.collection.column("kind"), side.collection.column("tokens")
         usable = int(np.count_nonzero(kind != REJECTED))
@@ -195,7 +196,7 @@ def warn(passages: Passages, settings: Search, common: dict[str, Any], run: Run)
             run.warn(f"there are no {some}, so no passage can be found")
         if short:
             has = "has" if short == 1 else "have"
-            run.warn(f"{short:,} of {counted(usable, one, some)} {has} fewer than {least} {unit}; no passage of such a text is found")
+            run.warn(f"{short:,} of {counted(usable, one, some)} {has} {few}; no passage of such a text is found")
         if none:
             has = "has" if none == 1 else "have"
             run.warn(f"{none:,} of {counted(usable, one, some)} {has} no text in the field {run.job.field!r} (null, missing or not a text)")

@@ -132,7 +132,7 @@ def warn(found: Found, run: Run, settings: Search) -> None:
     if not usable:
         run.warn("there are no documents, so nothing can repeat")
     elif short + none == usable and short:
-        run.warn(f"no document has {settings.run} {settings.method.unit}, so nothing can repeat")
+        run.warn(f"no document has {settings.run} {settings.tokens}, so nothing can repeat")
     if none:
         has = "has" if none == 1 else "have"
         run.warn(f"{none:,} of {counted(usable, 'document')} {has} no text in the field {run.job.field!r} (null, missing or not a text)")
