@@ -392,3 +392,13 @@ def test_neighbors_in_a_file_are_as_many_as_asked_for(tmp_path):
         assert done.exit_code == 0, done.output
         found = [json.loads(line) for line in (tmp_path / f"{k}.jsonl").read_text().splitlines()]
         assert sum(row["id_a"] == "a" for row in found) == k
+
+
+@pytest.mark.parametrize(("verb", "flag", "what"), [("quotes", "--in", "CORPUS"), ("pairs", "--against", "INPUT"), ("dedup", "--against", "INPUT")])
+def test_a_pattern_that_the_shell_expanded_after_a_flag_is_refused(verb, flag, what):
+    """Only the first file would belong to the second collection."""
+    result = run(verb, "books", flag, "a.txt", "b.txt", "c.txt")
+    assert result.exit_code == 2
+    assert f"{flag} a.txt b.txt: {flag} takes one name, so b.txt is read as {what}; write {flag} before each, or quote a pattern" in result.stderr
+    result = run(verb, flag, "a.txt", "books", "b.txt")
+    assert "takes one name" not in result.stderr

@@ -104,6 +104,13 @@ class Verb(click.Command):
             option.help = brief_text(option.flag)
         return super().shell_complete(ctx, incomplete)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = [*args]  # the parser takes them away
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:  # while the shell completes a command
+            refuse_expanded(ctx, given)
+        return rest
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             refuse_empty(ctx)
@@ -154,6 +161,8 @@ def completed_verbs(incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(name, help=purpose) for name, purpose in VERBS.items() if name.startswith(incomplete)]
 
 
+#: Flags that name a second collection.
+COLLECTIONS = ("against", "suspects")
 #: Flags that name a file to write.
 FILES_TO_WRITE = ("out", "svg", "page")
 
@@ -176,6 +185,21 @@ def refuse_empty(ctx: click.Context) -> None:
         value = ctx.params.get(str(param.name))
         if "" in (value if isinstance(value, tuple) else (value,)):
             raise UsageError(empty(either("", f"{name_of(param)} ''", name=str(param.name))))
+
+
+def refuse_expanded(ctx: click.Context, args: Sequence[str]) -> None:
+    """Refuse several names after a flag that takes one, such as a pattern that the shell expanded: the others would count as inputs.
+
+    Raises UsageError.
+    """
+    inputs: tuple[str, ...] = ctx.params.get("inputs") or ()
+    flags = {name for param in ctx.command.params if param.name in COLLECTIONS for name in param.opts}
+    for place in range(len(args) - 2):
+        flag, name, other = args[place : place + 3]
+        if flag in flags and other in inputs[1:] and other != inputs[0]:
+            what = next(name_of(param) for param in ctx.command.params if param.name == "inputs")
+            said = f"{flag} takes one name, so {other} is read as {what}"
+            raise UsageError(f"{flag} {name} {other}: {said}; write {flag} before each, or quote a pattern")
 
 
 def name_of(param: click.Parameter) -> str:
