@@ -163,7 +163,7 @@ def test_a_file_has_the_colors_of_light_and_dark_and_no_rule_for_other_parts_of_
     style = parsed(s_curves([LINE], 0.5)).findtext(SVG + "style") or ""
     light, dark = style.split("@media (prefers-color-scheme: dark) {")
     for scheme, rules in enumerate((light, dark)):
-        for name in ("ink", "page", "curve", "second", "third", "missed", "needless"):
+        for name in ("ink", "ground", "curve", "second", "third", "missed", "needless"):
             assert COLORS[name][scheme] + ";" in rules
     selectors = re.findall(r"([^{}]+)\{[^{}]*\}", light + dark.removesuffix("}\n"))
     assert len(selectors) > 20 and all(selector.strip().startswith(".chart ") for selector in selectors)
@@ -177,7 +177,7 @@ def luminance(color: str) -> float:
 
 @pytest.mark.parametrize("scheme", [0, 1])
 def test_lines_and_words_stand_out_from_the_page(scheme):
-    page = luminance(COLORS["page"][scheme])
+    page = luminance(COLORS["ground"][scheme])
     for name, least in (("ink", 7), ("faint", 4.5), ("curve", 3), ("second", 3), ("third", 3), ("missed", 3), ("needless", 3)):
         low, high = sorted([page, luminance(COLORS[name][scheme])])
         assert (high + 0.05) / (low + 0.05) >= least, name

@@ -111,11 +111,11 @@ FLAGS: dict[str, Flag] = {
     "level": Flag(
         SIMILARITY,
         "--level",
-        "What is compared and removed: whole documents; or their paragraphs or lines, which are cut out of the documents, with a default --threshold "
-        "of 1: the same shingles; or passages, which are runs of tokens (--min-run) that occur before, or with "
-        "--against in the second collection.",
-        shown="document",
-        brief="Remove whole documents, or cut repeated parts out of them.",
+        "What is compared and removed: document; paragraph or line, which are cut out of the documents, with a default --threshold of 1: the same "
+        "shingles; or passage, a run of tokens (--min-run) that occurs before, or with --against in the second collection.",
+        "PART",
+        "document",
+        brief="Remove each repeated document, paragraph, line or passage.",
     ),
     "min_left": Flag(
         OUTPUT,

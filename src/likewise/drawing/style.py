@@ -8,7 +8,7 @@ import re
 COLORS = {
     "ink": ("#1c2024", "#e4e7ea"),
     "faint": ("#5b636b", "#a0a8b0"),
-    "page": ("#fff", "#16191c"),
+    "ground": ("#fff", "#16191c"),
     "card": ("#f5f6f8", "#1f2428"),
     "rule": ("#d5d9de", "#3a4148"),
     "kept": ("#2f6fab", "#5b9bd8"),
@@ -32,11 +32,11 @@ CHART = """
 .chart text { font: 13px system-ui, sans-serif; fill: var(--faint); }
 .chart .strong { fill: var(--ink); font-weight: 600; }
 .chart .number { font-size: 11px; font-weight: 600; fill: var(--ink); }
-.chart .page { fill: var(--page); }
+.chart .page { fill: var(--ground); }
 .chart .grid { stroke: var(--rule); }
 .chart .threshold { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4; }
 .chart .curve { fill: none; stroke: var(--curve); stroke-width: 2.5; stroke-linejoin: round; }
-.chart .marker { fill: var(--page); stroke: var(--curve); stroke-width: 2; }
+.chart .marker { fill: var(--ground); stroke: var(--curve); stroke-width: 2; }
 .chart .second { stroke: var(--second); }
 .chart .third { stroke: var(--third); }
 .chart .dot { fill: var(--curve); }
@@ -63,7 +63,7 @@ ALONE = f"{written_out(0)}@media (prefers-color-scheme: dark) {{{written_out(1)}
 #: The style sheet of a result in a notebook. Its colors work on light and on dark pages, whose text color they take over. Every rule names its class
 #: twice, since Jupyter's own rules for tables would win otherwise.
 NOTEBOOK = f"""
-.likewise.likewise {{ --ink: currentColor; --faint: currentColor; --page: transparent; --rule: #8886; overflow-x: auto;
+.likewise.likewise {{ --ink: currentColor; --faint: currentColor; --ground: transparent; --rule: #8886; overflow-x: auto;
   {" ".join(f"--{name}: {COLORS[name][0]};" for name in ("kept", "exact", "equal", "near", "rejected", "warn-rule"))} }}
 .likewise.likewise table {{ border-collapse: collapse; table-layout: auto; margin: .4em 0; font-variant-numeric: tabular-nums; }}
 .likewise.likewise th, .likewise.likewise td {{ text-align: left; vertical-align: top; padding: .2em .8em; border-bottom: 1px solid var(--rule);
