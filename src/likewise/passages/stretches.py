@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 
+from likewise.items import binary
 from likewise.items.places import characters, placer
 from likewise.items.wrapped import wrapped
 from likewise.job import Job
@@ -20,6 +23,8 @@ STRETCH_COLUMNS = {"stretch-first": np.dtype("u4"), "stretch-size": np.dtype("u4
 PRINT = np.dtype("u8")
 #: No token has this hash.
 NOTHING = SUSPECT
+#: Bytes of text that are placed at once; each may be a token, which takes 24 bytes until those outside stretches are left out.
+AT_ONCE = 1 << 18
 
 
 def counted(job: Job, search: Search) -> Stage:
@@ -48,9 +53,17 @@ def stretched(job: Job, search: Search, seen: np.ndarray) -> Stage:
         some = np.flatnonzero(numbers)
         columns = {name: np.zeros(0, dtype) for name, dtype in TOKEN_COLUMNS.items()}
         if len(some):
-            columns = tokens_of(records.text.take(wrapped(some)), numbers[some], first, size)
+            columns = tokens_in_groups(records.text.take(wrapped(some)), numbers[some], first, size)
         stretch_columns = {"stretches": numbers, "stretch-first": first, "stretch-size": size}
         return of_rows(records, job) | {"tokens": counts.astype("u4"), "chars": chars} | stretch_columns | columns
+
+    def tokens_in_groups(texts: pa.LargeBinaryArray, numbers: np.ndarray, first: np.ndarray, size: np.ndarray) -> Columns:
+        """`tokens_of`, some texts at a time, because of its memory."""
+        group = binary.parts(texts)[0][:-1] // AT_ONCE
+        edges = np.append(np.flatnonzero(np.diff(group, prepend=-1)), len(texts))
+        ends = np.concatenate(([0], np.cumsum(numbers, dtype=np.int64)))
+        parts = [tokens_of(texts[a:b], numbers[a:b], first[ends[a] : ends[b]], size[ends[a] : ends[b]]) for a, b in pairwise(edges.tolist())]
+        return {name: np.concatenate([part[name] for part in parts]) for name in TOKEN_COLUMNS}
 
     def tokens_of(texts: pa.LargeBinaryArray, numbers: np.ndarray, first: np.ndarray, size: np.ndarray) -> Columns:
         """The tokens of the stretches of some texts, numbers of each."""
