@@ -67,7 +67,7 @@ class Options:
     id: str | None = None  # None: "id" if rows have it
     per: str | None = None
     min_tokens: int = 0
-    level: str | None = None  # parts of documents are compared, and removed: "line" or "paragraph"; None: whole documents
+    level: str | None = None  # parts of documents are compared, and removed: "line", "paragraph" or "passage"; None: whole documents
     preset: str | None = None  # passages: a name in planning.recipes; other presets stand for their options
     min_left: int | None = None  # documents that lose a part and keep fewer tokens are removed; None: those that keep none
     copies: str = "none"

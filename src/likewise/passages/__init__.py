@@ -1,1 +1,1 @@
-"""Passages that texts share: functions of arrays, above the kernels `winnow` and `passages`. Nothing here knows files."""
+"""Passages that texts share, or that a collection repeats: functions of arrays, above the kernels of the same names. Nothing here knows files."""
