@@ -62,7 +62,7 @@ def test_passages_stand_on_both_sides_and_are_linked(tmp_path: Path) -> None:
     page = seen(lw.quotes([f"{PASSAGE}, indeed"], [f"He said: {PASSAGE.title()}!", "nothing of the kind"]), tmp_path)
     assert page.marked == [PASSAGE.title(), PASSAGE]
     assert page.ids == ["s1-1", "c1-1"]
-    assert "88.2% of 85 characters in 1 passage" in page.text and "18 tokens agree, equal" in page.text
+    assert "88.2% of 85 characters in 1 passage" in page.text and "18 tokens, all equal" in page.text
     assert "1 passage in 1 of 2 suspects" in page.text
 
 

@@ -66,7 +66,7 @@ def verdict(example: Example, estimated: bool) -> str:
     if example.reason == "equal":
         return "same shingles"
     if example.reason in ("passage", "rest"):
-        return "passage that the other one has, too" if example.reason == "passage" else "short rest beside such a passage"
+        return "shared passage" if example.reason == "passage" else "short rest beside a shared passage"
     if example.similarity is None or math.isnan(example.similarity):
         return "near-duplicate, not checked"
     how_much = amount(example.similarity, example.value, example.by)

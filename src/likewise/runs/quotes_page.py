@@ -109,12 +109,17 @@ def section(suspect: Suspect, place: int) -> Html:
 
 
 def article(passage: Passage, place: int, number: int) -> Html:
-    """A passage as it stands in the corpus."""
+    """A passage as it occurs in the corpus."""
     back = tag("a", str(number), href=f"#s{place}-{number}", class_="number")
     where = None if str(passage.corpus) == passage.source else join([" in ", named(passage.source)])
     low, high = passage.place
-    like = "equal" if passage.similarity == 1 else f"similarity {passage.similarity:.2f}"
-    said = f"characters {low:,} to {high:,}; {passage.agreed:,} tokens agree, {like}"
+    whole = passage.similarity == 1
+    like = (
+        f"{counted(passage.agreed, 'token')}, all equal"
+        if whole
+        else f"{counted(passage.agreed, 'equal token')}, similarity {passage.similarity:.2f}"
+    )
+    said = f"characters {low:,} to {high:,}; {like}"
     text = tag("div", passage.before, tag("mark", shortened(passage.text)), passage.after, class_="text")
     return tag("article", tag("h3", back, " ", named(passage.corpus), where), tag("p", said, class_="faint"), text, id=f"c{place}-{number}")
 
