@@ -152,6 +152,8 @@ def test_text_is_read_again(tmp_path):
     assert found.with_text()["text"].tolist() == ["all rights reserved", "ALL rights reserved"]
     assert found.with_text(None)["text"].tolist() == ["all rights reserved", "ALL  rights reserved"]
     assert found.passages.with_text()["text"].tolist() == ["all rights reserved"]
+    assert lw.repeats(file, min_run=9).with_text()["text"].tolist() == []
+    assert lw.quotes(file, ["x y"]).with_text()["corpus_text"].tolist() == []
     ids = lw.repeats([[7, 1, 2, 3], [1, 2, 3]], by="tokens", min_run=3)
     assert ids.with_text(None)["text"].tolist() == ["1 2 3", "1 2 3"] and ids["start"].tolist() == [1, 0]
     file.write_text('{"text": "x"}\n')

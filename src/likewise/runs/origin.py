@@ -75,7 +75,7 @@ class Origin:
         found = [("", "", "")] * len(rows)
         order = np.argsort(rows, kind="stable")
         begins = np.searchsorted(rows[order], np.unique(rows))
-        for (_, text), here in zip(self.contents(rows), np.split(order, begins[1:]), strict=True):
+        for (_, text), here in zip(self.contents(rows), np.split(order, begins)[1:], strict=True):
             for place in here.tolist():
                 start, end = int(starts[place]), int(ends[place])
                 spans = ((max(0, start - around), start), (start, end), (end, end + around))
