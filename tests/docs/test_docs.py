@@ -211,3 +211,9 @@ def test_the_architecture_page_names_every_part():
     text = (ROOT / "docs/ARCHITECTURE.md").read_text()
     parts = {path.stem for path in (ROOT / "src/likewise").iterdir() if not path.name.startswith("_") and path.suffix in ("", ".py")}
     assert {part for part in parts if part not in text} == {"py"} & parts
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_patterns_after_a_flag_of_one_name_are_quoted(page: Path) -> None:
+    """A shell would expand them to several names, of which the flag takes the first, and the command is refused."""
+    assert not re.findall(r"--(?:against|in|suspects|ignore|query) [^'\"\s`]*\*", page.read_text(encoding="utf-8"))

@@ -111,7 +111,7 @@ FLAGS: dict[str, Flag] = {
     "level": Flag(
         SIMILARITY,
         "--level",
-        "What is compared and removed: document; paragraph or line, which are cut out of the documents, with a default --threshold of 1: the same "
+        "The part to compare and remove: document; paragraph or line, which are cut out of the documents, with a default --threshold of 1: the same "
         "shingles; or passage, a run of tokens (--min-run) that occurs before, or with --against in the second collection.",
         "PART",
         "document",
