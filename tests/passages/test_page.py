@@ -66,6 +66,13 @@ def test_passages_stand_on_both_sides_and_are_linked(tmp_path: Path) -> None:
     assert "1 passage in 1 of 2 suspects" in page.text
 
 
+def test_suspects_are_listed_by_their_share(tmp_path: Path) -> None:
+    """Half of the second suspect is a passage, and all of the third; the first has none."""
+    page = seen(lw.quotes([PASSAGE], ["nothing of the kind", f"{PASSAGE} {'x' * (len(PASSAGE) - 1)}", PASSAGE]), tmp_path)
+    assert page.links[:2] == ["#s2-1", "#s1-1"]
+    assert page.text.index("100%") < page.text.index("50.0%")
+
+
 def test_hostile_texts_and_names_are_data(tmp_path: Path) -> None:
     corpus = [{"id": "</title><script>a()</script>", "text": f"{HOSTILE} {PASSAGE} {HOSTILE}"}]
     suspects = [{"id": "<b>&", "text": f"{PASSAGE} {HOSTILE} {PASSAGE}"}]

@@ -82,10 +82,11 @@ class Quotes(Table):
             raise UsageError(f"{path}: name the file .html")
         if target.is_file() and not overwrite:
             raise UsageError(f"{path}: the file exists; overwrite=True replaces it once the new one is complete")
-        number = len(np.unique(self._place("suspect")))
+        rows = np.unique(self._place("suspect"))
+        contents = [page.Entry(one["suspect"], one["covered"], one["characters"]) for one in self._covered(rows[: page.MOST_SUSPECTS])]
         with new_file(target, overwrite=overwrite) as file:
             said = f"{counted(len(self), 'passage')} in {self.report['quoting']:,} of {counted(self.report['read']['suspects'], 'suspect')}"
-            for part in page.render(said, self._warnings, self._suspects(), number):
+            for part in page.render(said, self._warnings, contents, self._suspects(), len(rows)):
                 file.write(part.encode())
 
     def _place(self, side: str) -> np.ndarray:
@@ -95,20 +96,22 @@ class Quotes(Table):
         table = self._data().table
         return self._origins[NAMES.index(side)].rows(table[f"{side}_source"], table[f"{side}_position"])
 
+    def _covered(self, rows: np.ndarray) -> list[dict[str, Any]]:
+        """The rows of ``coverage`` of these suspects."""
+        assert self._origins is not None
+        table = self.coverage.to_arrow()
+        numbers = self._origins[0].rows(table["source"], table["position"])
+        order = np.argsort(numbers)
+        return [self.coverage[at] for at in order[np.searchsorted(numbers, rows, sorter=order)].tolist()]
+
     def _suspects(self) -> Iterator[page.Suspect]:
         """Yield the first suspects that have passages, for the page."""
         rows, of_corpus = self._place("suspect"), self._place("corpus")
         assert self._origins is not None
-        places = dict(
-            zip(
-                self._origins[0].rows(*(self.coverage.to_arrow()[name] for name in ("source", "position"))).tolist(),
-                range(len(self.coverage)),
-                strict=True,
-            )
-        )
         distinct = np.unique(rows)[: page.MOST_SUSPECTS]
         begins, ends = np.searchsorted(rows, distinct), np.searchsorted(rows, distinct, side="right")
-        for (row, text), begin, end in zip(self._origins[0].contents(distinct), begins.tolist(), ends.tolist(), strict=True):
+        texts = self._origins[0].contents(distinct)
+        for (_, text), whole, begin, end in zip(texts, self._covered(distinct), begins.tolist(), ends.tolist(), strict=True):
             here = slice(begin, min(end, begin + page.MOST_PASSAGES))
             found = self[here].to_dicts()
             starts, ends_there = (np.array([one[f"corpus_{edge}"] for one in found]) for edge in ("start", "end"))
@@ -119,7 +122,6 @@ class Quotes(Table):
                 )
                 for one, around in zip(found, self._origins[1].parts(of_corpus[here], starts, ends_there, page.AROUND), strict=True)
             ]  # fmt: skip
-            whole = self.coverage[places[row] : places[row] + 1].to_dicts()[0]
             yield page.Suspect(whole["suspect"], whole["source"], text, whole["covered"], whole["characters"], passages, end - begin)
 
 

@@ -75,8 +75,16 @@ class Suspect(NamedTuple):
     number: int  # of all its passages
 
 
-def render(headline: str, warnings: Sequence[str], suspects: Iterator[Suspect], number: int) -> Iterator[str]:
-    """Yield the parts of the page. number: of suspects with passages, of which only the first MOST_SUSPECTS are given."""
+class Entry(NamedTuple):
+    """A suspect in the table of contents."""
+
+    id: object
+    covered: int  # characters in passages
+    length: int  # characters
+
+
+def render(headline: str, warnings: Sequence[str], contents: Sequence[Entry], suspects: Iterator[Suspect], number: int) -> Iterator[str]:
+    """Yield the parts of the page. number: of suspects with passages, of which only the first MOST_SUSPECTS are given, also in the contents."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -88,6 +96,9 @@ def render(headline: str, warnings: Sequence[str], suspects: Iterator[Suspect], 
     yield f'<!doctype html>\n<html lang="en">{head}<body><main>{tag("header", tag("h1", headline))}'
     if warnings:
         yield tag("section", tag("ul", *(tag("li", said) for said in warnings)), class_="banner")
+    if len(contents) > 1:
+        order = sorted(range(len(contents)), key=lambda place: -contents[place].covered / max(1, contents[place].length))
+        yield tag("table", tag("tbody", *(line(contents[place], place + 1) for place in order)))
     for place, suspect in enumerate(suspects, 1):
         yield section(suspect, place)
     if number > MOST_SUSPECTS:
@@ -95,9 +106,19 @@ def render(headline: str, warnings: Sequence[str], suspects: Iterator[Suspect], 
     yield "</main></body></html>\n"
 
 
+def cover_of(suspect: Suspect | Entry) -> str:
+    """The share of its characters in passages, in words."""
+    return percent(suspect.covered / suspect.length) if 0 < suspect.covered < suspect.length else share(suspect.covered, suspect.length)
+
+
+def line(entry: Entry, place: int) -> Html:
+    """A suspect in the table of contents, linked to its first passage."""
+    return tag("tr", tag("td", cover_of(entry), class_="number"), tag("td", tag("a", named(entry.id), href=f"#s{place}-1")))
+
+
 def section(suspect: Suspect, place: int) -> Html:
     """A suspect beside the passages of the corpus."""
-    cover = percent(suspect.covered / suspect.length) if 0 < suspect.covered < suspect.length else share(suspect.covered, suspect.length)
+    cover = cover_of(suspect)
     said = f"{cover} of {counted(suspect.length, 'character')} in {counted(suspect.number, 'passage')}"
     bar = tag("meter", cover, min=0, max=max(1, suspect.length), value=suspect.covered)
     where = None if str(suspect.id) == suspect.source else join([" in ", named(suspect.source)])
