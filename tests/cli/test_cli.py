@@ -43,7 +43,7 @@ def test_a_threshold_that_is_none(verb: str, value: str, folder: Path) -> None:
         (["dedup", "docs.jsonl", "--engine", "spark"], ["unknown flag --engine\n"]),
         (["dedup", "docs.jsonl", "--ratio", "0.9"], ["unknown flag --ratio; did you mean --threshold?\n"]),
         (["features", "docs.jsonl", "--ratio", "0.9"], ["unknown flag --ratio\n"]),
-        (["dedup"], ["INPUT is missing\n  Usage: likewise dedup INPUT... -o OUT [FLAGS]\n  see likewise dedup --help\n"]),
+        (["dedup"], ["INPUT is missing\n  Usage: likewise dedup INPUT... [--against INPUT]... -o OUT [FLAGS]\n  see likewise dedup --help\n"]),
         (["dedup", "docs.jsonl", "-o"], ["-o needs a value\n"]),
         (["dedup", "docs.jsonl", "--exact=1"], ["--exact takes no value\n"]),
         (["help", "dedup", "nope"], ["likewise: error: got unexpected extra argument (nope)\n"]),

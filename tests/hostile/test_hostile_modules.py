@@ -22,6 +22,8 @@ COMMANDS = {
     "dedup": "dedup data.jsonl names.csv -o new --overwrite",
     "pairs": "pairs names.csv --by levenshtein --within 1 --json",
     "neighbors": "neighbors data.jsonl -k 1 -o nearest.csv --overwrite",
+    "quotes": "quotes data.jsonl --in data.jsonl --page page.html --overwrite",
+    "repeats": "repeats data.jsonl -o repeats.csv --overwrite",
     "features": "features data.jsonl --vectors vectors.txt -o features.parquet --overwrite",
     "plan": "plan data.jsonl --svg curve.svg --overwrite",
     "audit": "audit out",

@@ -186,6 +186,10 @@ class Kind:
         """A payload for display, in one line."""
         return raw.decode("utf-8", "surrogatepass")
 
+    def part_of(self, text: str, start: int, end: int) -> str:
+        """A part of `written`, from one character to another; of token ids, from one id to another."""
+        return text[start:end]
+
     def written(self, raw: bytes, want: Want, width: int) -> str:
         """A payload for display, in full. width: the dimension of a feature, or the bits of a code."""
         return self.readable(raw, want)

@@ -37,6 +37,9 @@ class Tokens(Texts):
     def readable(self, raw: bytes, want: Want) -> str:
         return " ".join(map(str, self.item_of(raw, want, 0).tolist()))
 
+    def part_of(self, text: str, start: int, end: int) -> str:
+        return " ".join(text.split(" ")[start:end])
+
     def item_of(self, raw: bytes, want: Want, width: int) -> Any:
         import numpy as np
 

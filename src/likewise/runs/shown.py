@@ -54,7 +54,7 @@ def written(records: Records, row: int, want: Want) -> str:
 
 def part_of(text: str, start: int, end: int, kind: str) -> str:
     """Return a part of the text of `written`, from character ``start`` up to ``end``; of token ids, from one id to another."""
-    return " ".join(text.split(" ")[start:end]) if kind == "tokens" else text[start:end]
+    return of_payload(kind).part_of(text, start, end)
 
 
 def shortened(kind: str, text: str) -> str:
