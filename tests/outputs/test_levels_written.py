@@ -275,6 +275,16 @@ def test_sources_that_cannot_be_cut(tmp_path: Path) -> None:
     feather.write_feather(pa.table({"text": pa.array(["a"]).dictionary_encode()}), tmp_path / "a.arrow")
     with pytest.raises(lw.UsageError, match="parts of its texts cannot be cut out"):
         lw.dedup(tmp_path / "a.arrow", level="line")
+    small = pa.dictionary(pa.int8(), pa.string())  # has places for 128 texts
+    for number in 64, 65:
+        texts = [f"word{i} a\n" + "-" * (i + 1) + "\n" for i in range(number)]
+        table = pa.table({"text": pa.array(texts * 2).dictionary_encode().cast(small)})
+        if number == 64:
+            left = lw.dedup(table, level="line", min_left=0).kept.to_arrow()["text"]
+            assert left.type == small and left.to_pylist() == texts + ["-" * (i + 1) + "\n" for i in range(number)]
+        else:
+            with pytest.raises(lw.UsageError, match=r"column 'text', dictionary<values=string, indices=int8.* cannot hold its 130 different texts"):
+                lw.dedup(table, level="line", min_left=0)
     (tmp_path / "a.jsonl").write_text('{"text": ["a", "b"]}\n')
     with pytest.raises(lw.DataError, match="list"):
         lw.dedup(tmp_path / "a.jsonl", level="line")

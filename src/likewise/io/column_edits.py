@@ -70,7 +70,7 @@ def _cut(values: pa.Array, path: list[str], edits: Edits) -> pa.Array:
         children[at] = _cut(children[at], path[1:], edits)
         return pa.StructArray.from_arrays(children, fields=[kind.field(number) for number in range(kind.num_fields)], mask=values.is_null())
     if pa.types.is_dictionary(kind):
-        return _cut(values.cast(kind.value_type), [], edits).dictionary_encode().cast(kind)
+        return _encoded(_cut(values.cast(kind.value_type), [], edits).dictionary_encode(), kind, edits.want.text)
     if pa.types.is_run_end_encoded(kind):
         return pc.run_end_encode(_cut(pc.run_end_decode(values), [], edits), run_end_type=kind.run_end_type)
     if isinstance(kind, pa.JsonType):
@@ -78,6 +78,14 @@ def _cut(values: pa.Array, path: list[str], edits: Edits) -> pa.Array:
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, _cut(values.storage, [], edits))
     return _texts(values, edits)
+
+
+def _encoded(values: pa.DictionaryArray, kind: pa.DictionaryType, name: str | None) -> pa.Array:
+    """Return the values with the index type of ``kind``, which may be too narrow for them: copies that lose different parts are no longer equal."""
+    if len(values.dictionary) > 2 ** (kind.index_type.bit_width - pa.types.is_signed_integer(kind.index_type)):
+        few = f"cannot hold its {len(values.dictionary):,} different texts"
+        raise UsageError(f"{option('level')}: the type of the column {name!r}, {kind}, {few} without their parts; write it again with plain strings")
+    return values.cast(kind)
 
 
 def _texts(values: pa.Array, edits: Edits) -> pa.Array:
