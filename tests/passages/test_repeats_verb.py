@@ -41,7 +41,7 @@ def defined(texts: list[str], by: str, n: int) -> tuple[set[tuple[int, int, int]
 @given(texts=TEXTS, n=st.integers(1, 6))
 def test_repeats_of_texts(by, texts, n):
     windows, most = defined(texts, by, n)
-    found = lw.repeats(texts, by=by, min_run=n)
+    found = lw.repeats([{"text": text} for text in texts], by=by, min_run=n)  # a list of names of files, such as ".", is refused
     rows = found.to_dicts()
     for row in rows:  # each place is made of windows that repeat, and each such window lies in a place
         assert any(at == row["id"] and start == row["start"] for at, start, _ in windows)
