@@ -101,13 +101,14 @@ class Options:
         return name if policy in ("max", "min") else None
 
 
-def resolve(*, limited: bool = True, one_way: bool = False, **choices: Any) -> Options:
+def resolve(*, limited: bool = True, one_way: bool = False, alone: bool = False, **choices: Any) -> Options:
     """Make the options of a run from the given values: apply a preset, parse text forms, make the plan. Raises UsageError before any work is done.
 
     limited: pairs within a limit are wanted, by default the default threshold; if False, only a given limit applies.
     one_way: the verb accepts ordered pairs, as containment gives.
+    alone: the verb takes a second collection, and there is none.
     """
-    full = with_recipe(choices) if choices.get("level") == "passage" else with_preset(choices)
+    full = with_recipe(choices, alone=alone) if choices.get("level") == "passage" else with_preset(choices)
     options = checked(limited=limited, one_way=one_way, **full)
     return replace(options, plan=named(options.plan, choices)) if options.plan else options
 

@@ -139,3 +139,11 @@ def test_a_run_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.
         for path in (tmp_path / "whole").rglob("*"):
             if path.is_file() and path.name not in ("run.json", "report.html"):
                 assert path.read_bytes() == (out / path.relative_to(tmp_path / "whole")).read_bytes(), path
+
+
+def test_inside_a_collection_only_long_passages_are_cut_out_by_default():
+    words = " ".join(f"w{i}" for i in range(50))
+    for shared, cut in ((words, 1), (words.rpartition(" ")[0], 0)):
+        found = lw.dedup([f"one {shared} two", f"three {shared} four"], level="passage")
+        assert len(found.removed) == cut
+        assert len(lw.dedup([f"one {shared} two"], against=[f"three {shared} four"], level="passage").removed) == 1

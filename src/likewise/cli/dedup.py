@@ -43,6 +43,7 @@ MOST_PARTS = 5
     notes=INPUTS,
     min_run={
         "help": "With --level passage: minimum number of tokens of a run that occurs again, or with --against in the second collection.",
+        "shown": "50 words; with --against 12, or as --preset",
         "brief": None,
     },
     against={
@@ -65,7 +66,7 @@ def command(
 
     first = [place(given) for given in inputs]
     second, choices = compared_with([place(given) for given in against] or None, choices)
-    options = resolved([first, second], choices)
+    options = resolved([first, second], choices, alone=second is None)
     target = None if out is None else place(out)
     if target is not None:
         from likewise.io.output import check_target

@@ -21,8 +21,10 @@ from likewise.methods import Text
 PASSAGES, DOCUMENTS, ITEMS = "passages", "documents", "items"
 #: Lower case without punctuation, as in the papers; symbols stay. Composition makes Unicode forms equal.
 PLAIN = ("nfc", "lower", "invisible", "punct")
-#: Units of text that have n-grams, and tokens of an n-gram by default.
+#: Units of text that have n-grams, and tokens of an n-gram by default; in REPEATED where a collection is searched for its own repeats, of which
+#: short ones are mostly phrases.
 RUNS = {**dict.fromkeys(("words", "whitespace", "code"), 12), "chars": 60, "lines": 3, "paragraphs": 3}
+REPEATED = {**dict.fromkeys(("words", "whitespace", "code"), 50), "chars": 250, "lines": 3, "paragraphs": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,11 @@ def named(name: object) -> Recipe:
     return RECIPES[name]
 
 
-def with_recipe(choices: dict[str, Any]) -> dict[str, Any]:
-    """The options of a run at the level of passages, completed by those of its preset. Raises UsageError for options that do not belong to it."""
+def with_recipe(choices: dict[str, Any], *, alone: bool = False) -> dict[str, Any]:
+    """The options of a run at the level of passages, completed by those of its preset. Raises UsageError for options that do not belong to it.
+
+    alone: there is no second collection.
+    """
     asked = option("level", "passage")
     if idle := [option(name, choices[name]) for name in WITHOUT if choices.get(name) is not None]:
         raise UsageError(f"{' and '.join(idle)}: {asked} removes runs of equal tokens; leave {'this' if len(idle) == 1 else 'these'} out")
@@ -130,7 +135,8 @@ def with_recipe(choices: dict[str, Any]) -> dict[str, Any]:
     if steps is None and not isinstance(by, Text):
         steps = recipe.normalize
     tokens = methods.tokens(by, steps, RUNS)
-    run = choices.get("min_run", recipe.run if tokens.unit == recipe.by and recipe.run else RUNS[tokens.unit])
+    usual = recipe.run if tokens.unit == recipe.by and recipe.run else (REPEATED if alone else RUNS)[tokens.unit]
+    run = choices.get("min_run", usual)
     if isinstance(run, bool) or not isinstance(run, Integral) or not 1 <= int(run) <= methods.MAX_K:
         raise UsageError(f"{option('min_run', run)}: give a number of tokens from 1 to {methods.MAX_K}")
     method = replace(tokens, k=int(run))

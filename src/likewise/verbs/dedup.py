@@ -104,7 +104,7 @@ def dedup(
     ``groups``           for sets: a mapping from elements to groups, or a file with one; the sets of groups are compared
     ``level``            "line", "paragraph" or "passage": compare these parts of documents, and cut them out of the documents (document);
                          passages are runs of tokens of the unit ``by``, which occur before, or in ``against``
-    ``min_run``          for passages: the minimum number of tokens of a run (12 words, 60 characters)
+    ``min_run``          for passages: the minimum number of tokens of a run (50 words; with ``against`` 12, or as the preset)
     ``min_left``         with ``level``: also remove documents that lose parts and keep fewer tokens (1)
     ``verify``           how candidates are checked: "exact", "estimate" by signatures, or "none" (exact)
     ``keep``             which of similar items is kept: first, last, longest, shortest, or max:F or min:F of a field F (first)
@@ -139,7 +139,7 @@ def dedup(
     """
     choices = given("dedup", locals(), own="out against")
     against, choices = compared_with(against, choices)
-    options = resolved([inputs, against], choices)
+    options = resolved([inputs, against], choices, alone=against is None)
     if out is not None and not isinstance(out, str | os.PathLike):
         raise UsageError(f"{option('out', out)}: give the path of a folder")
     target = None if out is None else place(out)

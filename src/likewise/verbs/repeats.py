@@ -11,13 +11,14 @@ from likewise.choices import Html, Number, OnError, given
 from likewise.methods import Text
 from likewise.options import Options, resolve
 from likewise.passages.repeats import settings_of
+from likewise.planning.recipes import REPEATED
 from likewise.progress import Progress
 from likewise.runs.repeated import Repeats, result
 from likewise.runs.repeats import search
 from likewise.runs.session import Inputs, started
 
 #: The units of text in which repeats are counted, and the default of ``min_run``.
-RUNS = {"words": 50, "whitespace": 50, "code": 50, "tokens": 50, "chars": 250, "lines": 3, "paragraphs": 2}
+RUNS = REPEATED | {"tokens": 50}
 
 
 def repeats(
