@@ -19,6 +19,7 @@ from likewise.errors import UsageError
 from likewise.items import binary
 from likewise.items.places import characters, placer
 from likewise.methods import text as parse
+from likewise.passages import grown
 from likewise.verbs.similarity import sketch
 
 TEXTS = [
@@ -136,6 +137,9 @@ def ways(folder: Path) -> None:
     for wanted in passages:
         lw.quotes(TEXTS, TEXTS[:2], **wanted)
         lw.quotes(TEXTS[:2], TEXTS, **wanted)
+    usual, grown.AT_ONCE = grown.AT_ONCE, 1  # as for a suspect with many common k-grams
+    lw.quotes(TEXTS, TEXTS[:2])
+    grown.AT_ONCE = usual
     lw.quotes([[1, 2, 3, 4]], [[1, 2, 3, 5], [1, 2, 3]], by="tokens", min_run=3)
     for by in ("words:3/bag", "words:1/containment"):
         lw.pairs(TEXTS, by=by, threshold=0.5)
