@@ -147,3 +147,11 @@ def test_inside_a_collection_only_long_passages_are_cut_out_by_default():
         found = lw.dedup([f"one {shared} two", f"three {shared} four"], level="passage")
         assert len(found.removed) == cut
         assert len(lw.dedup([f"one {shared} two"], against=[f"three {shared} four"], level="passage").removed) == 1
+
+
+def test_the_report_lists_passages_and_not_the_pieces_around_them() -> None:
+    common = "one two three four five six"
+    found = lw.dedup([f"A start. {common} end.", f"Here: {common.upper()}", f"{common}, and four five six"], level="passage", min_run=5)
+    (most,) = found.report["largest_parts"]
+    assert (most["text"], most["times"], most["documents"]) == (common, 3, 3)
+    assert (most["position"], most["start"], most["end"]) == (0, 9, 9 + len(common))

@@ -129,6 +129,8 @@ class Pieces(Units):
         self.in_characters = place is None
         self.first = np.concatenate(([0], np.cumsum(number, dtype=np.int64)))
         self.document = np.repeat(np.arange(len(number)), number)
+        #: The passages repeated most, if they are known: their documents, int64[m], and for each begin and end in characters, times, documents.
+        self.most: tuple[np.ndarray, np.ndarray] | None = None
         self._columns = {"tokens": tokens, "chars": np.diff(chars)[:, 0], "bytes": np.diff(self._bytes)[:, 0]}
 
     def column(self, name: str) -> np.ndarray:

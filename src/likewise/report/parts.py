@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from likewise.io.units import Units
+from likewise.io.units import Pieces, Units
 from likewise.job import Job
 from likewise.runs.fate import Fate
 from likewise.runs.items import Items, Run
+from likewise.runs.results import Decision
 from likewise.runs.shown import NEAR_THE_BEGINNING, read_again
 
 #: Parts listed, and the characters shown of each.
@@ -44,23 +45,30 @@ def shortened(fate: Fate) -> int:
 def largest(fate: Fate, job: Job) -> list[dict[str, Any]]:
     """Return the parts with the most duplicates, the most common first: the text of the one that stays, its place, and how often it occurred.
 
-    The text is None where it lies far from the beginning of its source.
+    Of passages, the place and the text are those of the first occurrence. The text is None where it lies far from the beginning of its source.
     """
-    units, decision = units_of(fate), fate.decision
+    units = units_of(fate)
+    most = units.most if isinstance(units, Pieces) else None
+    document, numbers = most_common(units, fate.decision) if most is None else most
+    near = document[fate.documents.column("start")[document] < NEAR_THE_BEGINNING]
+    texts = read_again(fate.documents, near.tolist(), job.want) if len(near) else {}
+    source, position = fate.documents.places(document)
+    found = zip(document.tolist(), source.to_pylist(), position.tolist(), *numbers.tolist(), strict=True)
+    return [
+        {"text": shortened_text(texts[row][begin:end] if row in texts else None), "times": times, "documents": of}
+        | {"source": name, "position": at, "start": begin, "end": end}
+        for row, name, at, begin, end, times, of in found
+    ]
+
+
+def most_common(units: Units, decision: Decision) -> tuple[np.ndarray, np.ndarray]:
+    """Return the parts that stand for the most others, as `Pieces.most`."""
     removed = np.flatnonzero(decision.removed)
     kept, times = np.unique(decision.kept_row[removed], return_counts=True)
     first = np.lexsort((kept, -times))[:LARGEST]
     chosen = kept[first]
     documents = [len(np.unique(units.document[[row, *removed[decision.kept_row[removed] == row]]])) for row in chosen.tolist()]
-    near = chosen[units.column("start")[chosen] < NEAR_THE_BEGINNING]
-    texts = read_again(units, near.tolist(), job.want) if len(near) else {}
-    source, position, begin, end = units.where(chosen)
-    places = zip(source.to_pylist(), position.tolist(), begin.tolist(), end.tolist(), strict=True)
-    return [
-        {"text": shortened_text(texts.get(row)), "times": int(number) + 1, "documents": of}
-        | dict(zip(("source", "position", "start", "end"), place, strict=True))
-        for row, number, of, place in zip(chosen.tolist(), times[first], documents, places, strict=True)
-    ]
+    return units.document[chosen], np.array([*units.spans(chosen), times[first] + 1, documents], np.int64)
 
 
 def shortened_text(text: str | None) -> str | None:

@@ -18,6 +18,8 @@ from likewise.runs.repeats import Found, search
 from likewise.runs.results import Decision
 from likewise.stages.buckets import spread
 
+#: Passages that the report shows.
+MOST = 20
 #: Facts about buckets of a search that has none.
 NOTHING_SKIPPED = {"cut": 0, "sampled": 0, "similar": 0, "missed_at_most": 0.0, "recall": 1.0, "buckets": []}
 
@@ -34,6 +36,7 @@ def without_repeats(sources: Sequence[Source], run: Run) -> tuple[Fate, Items]:
     begin, end = found.spans(found.repeats.cut)
     row = found.stretches.rows[np.searchsorted(found.stretches.offsets, begin, side="right") - 1]
     units, cut = pieces(documents, row, *found.characters(begin, end), end - begin)
+    units.most = most_repeated(found)
     kept_row = np.full(len(units), -1)
     kept_row[cut] = kept_pieces(units, cut, *first_places(found, begin, end))
     n, nothing = len(units), np.zeros(len(units), bool)
@@ -43,6 +46,15 @@ def without_repeats(sources: Sequence[Source], run: Run) -> tuple[Fate, Items]:
     items = Items(units, nothing, nothing, np.arange(n), np.flatnonzero(kept_row < 0))
     fate = fate_of(documents, items, decision, run)
     return replace(fate, decision=replace(fate.decision, exact=fate.decision.removed)), items
+
+
+def most_repeated(found: Found) -> tuple[np.ndarray, np.ndarray]:
+    """The passages that occur most often, where they occur first, as in `Pieces.most`."""
+    of = found.repeats
+    number = np.lexsort((np.arange(len(of.times)), -of.times))[:MOST]
+    place = of.first[number]
+    begin, end = found.characters(of.begin[place], of.end[place])
+    return found.stretches.rows[of.stretch[place]], np.stack([begin, end, of.times[number], of.documents[number]])
 
 
 def pieces(documents: Collection, row: np.ndarray, low: np.ndarray, high: np.ndarray, tokens: np.ndarray) -> tuple[Pieces, np.ndarray]:
