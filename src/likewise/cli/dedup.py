@@ -160,8 +160,11 @@ def example(removed: Path, *, near: bool) -> object:
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    with removed.open("rb") as file:
-        for batch in pq.ParquetFile(file).iter_batches(columns=["id", "source", "position", "reason"]):
+    from likewise.io import storage
+
+    # no pre_buffer: reading ahead on threads of Arrow, which this may leave unfinished, aborts the process at its end
+    with pq.ParquetFile(storage.arrow(removed), pre_buffer=False) as file:
+        for batch in file.iter_batches(columns=["id", "source", "position", "reason"]):
             at = pc.index(batch["reason"], "near").as_py() if near else 0
             for row in batch.slice(at, 1).to_pylist() if at >= 0 else ():
                 return None if row["source"].startswith("stdin") else row["id"]

@@ -66,7 +66,8 @@ def written(path: Path, count: int, make: Callable[[], Rows], *, typed: bool) ->
         return make().whole()
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(storage.arrow(path))  # stays the same file if another takes its name
+    # stays the same file if another takes its name; no pre_buffer, as for all files of which only the beginning may be read
+    file = pq.ParquetFile(storage.arrow(path), pre_buffer=False)
 
     def first(rows: int) -> Data:
         batches = file.iter_batches(min(max(rows, 1), BLOCK_ROWS))
