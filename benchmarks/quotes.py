@@ -201,7 +201,7 @@ def revisions(folder: Path, number: int = 100) -> Any:
     while len(sources) < number:
         several, others = (prose[next(order)] for _ in range(2))
         if texts.Runs([" ".join(several)], 6).count(" ".join(others)).any():
-            continue  # an answer of the level none is written without the text
+            continue  # an answer of the level "none" is written without the text
         three = texts.Runs([" ".join(several)], 3)
         for level, answer in rewritten.answers(several, others, 250, rng, synonyms).items():
             answers.append(answer)

@@ -68,7 +68,7 @@ def race(contenders: dict[str, list[str]], rounds: int, score: Callable[[str], S
 
 
 def passages(output: Path) -> list[tuple[int, int, int, int]]:
-    """What a contender found in suspects."""
+    """The findings of a contender in suspects."""
     if (output / "found.npy").exists():
         return [tuple(row) for row in np.load(output / "found.npy").tolist()]
     import pyarrow.parquet as pq

@@ -36,7 +36,7 @@ def ours(path: Path, by: str, n: int) -> dict[str, float]:
 
 
 def run(*command: object) -> dict[str, float]:
-    """What a process prints."""
+    """The output of a process."""
     return json.loads(subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout)
 
 

@@ -1,4 +1,4 @@
-"""What scripts for decontamination do: a dictionary of the suspects' runs of N words, in which each run of the corpus is looked up."""
+"""Scripts for decontamination in short: a dictionary of the suspects' runs of N words, in which each run of the corpus is looked up."""
 
 import json
 import re

@@ -249,7 +249,7 @@ def text(spec: str | Text, normalize: str | Sequence[str] | None = None) -> Text
 
 
 def tokens(by: str | Text, normalize: str | Sequence[str] | None, units: Collection[str]) -> Text:
-    """The tokens of which passages consist: one of ``units``, given by its name or as a Text, without symbols. Raises UsageError for others.
+    """The tokens of which passages consist, without symbols: one of ``units``, as a name or a Text. Raises UsageError for others.
 
     >>> tokens("words", "lower", ["words", "chars"])
     Text(unit='words', k=1, normalize=('lower',), bag=False, containment=False, signs=False)

@@ -106,7 +106,7 @@ def resolve(*, limited: bool = True, one_way: bool = False, alone: bool = False,
 
     limited: pairs within a limit are wanted, by default the default threshold; if False, only a given limit applies.
     one_way: the verb accepts ordered pairs, as containment gives.
-    alone: the verb takes a second collection, and there is none.
+    alone: a second collection is possible but missing.
     """
     full = with_recipe(choices, alone=alone) if choices.get("level") == "passage" else with_preset(choices)
     options = checked(limited=limited, one_way=one_way, **full)

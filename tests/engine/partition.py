@@ -36,7 +36,7 @@ from likewise.stages.settle import settled
 from likewise.stages.sketch import sketcher
 from likewise.stages.verify import Compared
 
-#: Columns of compared items that do not say so by their names.
+#: Columns of compared items with other names.
 OF_UNITS = ("sets", "odd", "band_keys", "ignored")
 
 

@@ -118,7 +118,7 @@ def test_a_chain_ends_at_the_first_item():
     assert [jaccard(CHAIN[0], text) for text in CHAIN[1:]] == [Fraction(14, 24), Fraction(9, 29), Fraction(4, 34)]
     sure = {"by": "whitespace:2", "threshold": 0.5, "recall": 0.9999}
     assert lw.dedup(CHAIN[1:], against=CHAIN[:1], **sure).kept.to_arrow()["text"].to_pylist() == CHAIN[2:]
-    inside = lw.dedup(CHAIN[1:], against=CHAIN[:1], also_inside=True, **sure)  # the second text stays, and the third goes for it
+    inside = lw.dedup(CHAIN[1:], against=CHAIN[:1], also_inside=True, **sure)  # the second text stays, and the third is removed for it
     assert inside.kept.to_arrow()["text"].to_pylist() == CHAIN[2:3]
     assert [row["kept_position"] for row in inside.removed.to_arrow().to_pylist()] == [0, 1]
 

@@ -17,7 +17,7 @@ from likewise.items.tokens import token_texts
 from placed import token_places
 
 UNITS = [unit for unit in methods.UNITS if unit not in (*WITHOUT, "tokens")]
-#: Characters of whose places something is to be known: marks and their order, jamo, ligatures, case, what is removed or replaced, line ends.
+#: Characters whose places are tested: marks and their order, jamo, ligatures, case, what is removed or replaced, line ends.
 NASTY = (
     "aA1٣_ .,'\"\t\n\r\u2028\0éßİΣςΑ\u0301\u0323\u0345\u034f\u200d\u00ad\ufe0f\u202eש\u05b8\u05bc\u0640\u064b\u0651กำ\u0e48漢\u304b\u3099\uff76\uff9e"
     "가\u1100\u1161\u11a8\u09c7\u09be\u0928\u093c❤👍🏽\ud800\udc00½①ﬁ…Å\u212bⱥȺ\u0378\u0f71\u0f73\ufdfa"

@@ -23,7 +23,7 @@ def clean(training: list[str], tests: list[str], **options):
 
 
 def left(training: list[str], found) -> list[str | None]:
-    """What is left of each document."""
+    """The rest of each document."""
     gone, rest = set(found.dropped["position"]), iter(found.kept.to_arrow()["text"].to_pylist())
     return [None if row in gone else next(rest) for row in range(len(training))]
 
@@ -136,7 +136,7 @@ QUESTION = "Which of the early navigators first sailed around the whole globe, a
 )
 @pytest.mark.parametrize("preset", [None, "gpt3", "deepseek-math"])
 def test_changed_layout_hides_nothing(change, preset):
-    """marin-community/marin#6852: recall fell to 0 when lines were wrapped anew."""
+    """marin-community/marin#6852: recall fell to 0 when lines were wrapped again."""
     padding = " ".join(f"{number}th" for number in range(300))
     found = clean([f"{padding} {change(QUESTION)} {padding}"], [QUESTION], preset=preset)
     assert [*found.seen["share"]] == [1.0]

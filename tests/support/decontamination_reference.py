@@ -10,7 +10,7 @@ Token = tuple[str, int, int]
 
 
 def plain(text: str) -> list[Token]:
-    """What stands between white space, in lower case and without punctuation, with its place from the first to the last character that is left."""
+    """The words between white space, in lower case and without punctuation, each with its place from the first to the last character that is left."""
     found = []
     for match in re.finditer(r"\S+", text):
         here = [at for at in range(match.start(), match.end()) if unicodedata.category(text[at])[0] != "P"]
@@ -32,7 +32,7 @@ def grams(tokens: list[Token], n: int) -> list[tuple[str, ...]]:
 def gpt3(
     training: list[str], tests: list[str], n: int = 13, around: int = 200, piece: int = 200, pieces: int = 10, common: int = 10
 ) -> list[str | None]:
-    """What is left of each document, None for those that are removed. Brown et al. 2020, appendix C."""
+    """The rest of each document, None for those that are removed. Brown et al. 2020, appendix C."""
     wanted = {gram for text in tests for gram in grams(plain(text), n)}
     documents = defaultdict(set)
     for row, text in enumerate(training):

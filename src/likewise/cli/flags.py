@@ -301,7 +301,7 @@ FLAGS: dict[str, Flag] = {
     "plant": Flag(
         SIMILARITY,
         "--plant",
-        "Of an output with --level passage: plant N test items in copies of training documents, in each of several forms, and count those found.",
+        "For an output of --level passage: plant N test items in copies of training documents, in each of several forms, and count those found.",
         "N",
         settings={"type": int},
     ),

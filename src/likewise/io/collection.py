@@ -340,7 +340,7 @@ class Collection:
         return pa.int64() if column is None else column.values.type
 
     def id_note(self, *sides: int) -> str | None:
-        """The first note on the id columns of these sides that are not simply the ids; None if there is none."""
+        """The first note on the id columns of these sides that are not simply the ids, or None."""
         return next((column.note for column in map(self._column_of, sides) if column is not None and column.note), None)
 
     def has_ids(self, side: int = BOTH) -> bool:

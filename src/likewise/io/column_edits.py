@@ -24,7 +24,10 @@ FAR = "{where}: the column {name!r} has the type {kind}, and parts of its texts 
 
 
 def check(schema: pa.Schema, want: Want, where: str | Path, *, dictionaries: bool = True) -> None:
-    """Raise UsageError for a column whose texts cannot be cut. A missing column is reported elsewhere. dictionaries: they can be written anew."""
+    """Raise UsageError for a column whose texts cannot be cut. A missing column is reported elsewhere.
+
+    dictionaries: columns with a dictionary can be written.
+    """
     kind = fields.type_of(schema, want.text)
     if kind is not None and not _can_be_cut(kind, dictionaries):
         raise UsageError(f"{option('level')}: {FAR.format(where=where, name=want.text, kind=kind)}")
@@ -41,7 +44,7 @@ def _can_be_cut(kind: pa.DataType, dictionaries: bool) -> bool:
 
 
 def editor(edits: Edits | None) -> Edit | None:
-    """Return the function that cuts the parts out of batches (`io.batches.Keeper`); None if there are none."""
+    """Return the function that cuts the parts out of batches (`io.batches.Keeper`), or None without parts."""
     if edits is None or not len(edits.row):
         return None
 

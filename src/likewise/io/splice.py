@@ -15,7 +15,7 @@ from likewise.records import Chunk, Each, Edits, Records, Want
 
 
 class Ranges(NamedTuple):
-    """Ranges of a stream, ascending, that are copied."""
+    """Ranges of a stream to copy, ascending."""
 
     begin: np.ndarray  # int64[n]
     end: np.ndarray  # int64[n]

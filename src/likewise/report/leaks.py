@@ -15,7 +15,7 @@ from likewise.runs.items import Run
 
 #: Items listed, and items that a warning names.
 LISTED, NAMED = 20, 5
-#: What each kind of recipe removes, in words.
+#: The effect of each kind of recipe, in words.
 REMOVES = {PASSAGES: "passages", DOCUMENTS: "documents"}
 
 
@@ -66,7 +66,7 @@ def row(fate: Cleaned, item: int) -> dict[str, Any]:
 
 
 def called(fate: Cleaned, items: np.ndarray) -> list[str]:
-    """The items by id, or by their place if they have none."""
+    """The ids of the items, or the places of items without ids."""
     return [
         f"record {one['position'] + 1} of {one['source']}" if one["id"] is None else repr(one["id"]) for one in (row(fate, each) for each in items)
     ]

@@ -1,4 +1,4 @@
-"""What becomes of documents: removed whole, or written without some of their parts."""
+"""The fate of documents: removed whole, or written without some of their parts."""
 
 from __future__ import annotations
 

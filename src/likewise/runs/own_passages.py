@@ -96,7 +96,7 @@ def first_places(found: Found, begin: np.ndarray, end: np.ndarray) -> tuple[np.n
 
 
 def kept_pieces(units: Pieces, cut: np.ndarray, row: np.ndarray, char: np.ndarray) -> np.ndarray:
-    """The pieces that stay, for those that are cut out: the one at a character of a row, or what that one stands for."""
+    """The pieces that stay, for each piece that is cut out: the piece at a character of a row, or the one that represents it."""
     begin = units.spans(np.arange(len(units)))[0]
     step = int(begin.max(initial=0)) + 2
     there = np.searchsorted(units.document * step + begin, row * step + char, side="right") - 1

@@ -1,4 +1,4 @@
-"""What searches share in which the smaller of two collections is held in memory and the other is read past it, so that memory depends on one only."""
+"""The common parts of searches that hold the smaller of two collections in memory and read the other past it, so that memory depends on one only."""
 
 from __future__ import annotations
 
