@@ -169,7 +169,7 @@ def test_without_progress_a_run_compiles_in_silence(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(NOTICE, "listeners", None)
     for progress, lines in ((False, 0), (None, 2)):
 
-        def compiled(*_: object) -> None:
+        def compiled(*_: object, **__: object) -> None:
             with NOTICE.compiling():
                 pass
 

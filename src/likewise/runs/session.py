@@ -84,9 +84,9 @@ def started(
         raise
     listed = verb == "dedup" and out is not None
     run = pipeline.Run(job, work, Threads(options.threads), shown, fingerprints, first, memory, listed)
-    warn(sources, run, apart=apart)
     useless = True  # an interrupted run needs its work folder to resume
     try:
+        warn(sources, run, apart=apart)
         yield sources, run
     except LikewiseError as error:  # the remedy is mostly to change an input or option, which makes another run
         why = error if can_go_on(error) else changed(sources, run.inputs) or error
