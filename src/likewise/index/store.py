@@ -1,0 +1,138 @@
+"""The seam between an index and the places where it keeps items: a store gives views, and takes changes.
+
+A store knows arrays and bytes, and neither texts nor measures: items arrive with their keys and words, and are compared by the index. So all stores
+answer alike, and one suite of tests (tests/index/) holds for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+#: What happens with an item whose id is in the index: nothing is written at all; the item is left out; it takes the place of the old one. With
+#: "require" ids must be there, and the items take the places of the old ones; else nothing is written at all.
+Existing = Literal["refuse", "skip", "replace", "require"]
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Items as stores take and give them, in order of arrival."""
+
+    ids: Sequence[bytes]  # the JSON text of each id: b'7', b'"a"'
+    keys: np.ndarray  # uint64[n, bands], a row an item
+    copy: np.ndarray  # uint64[n, 2]: equal for items that are copies of each other
+    size: np.ndarray  # uint32[n]: the number of words of each item; 0: an empty item, which meets nothing
+    words: np.ndarray  # uint64[m]: the words that are compared, item after item; none if the index keeps no words
+    slots: np.ndarray  # uint8[n, slots]: shortened signatures for estimates, if the index keeps no words; else [n, 0]
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+
+class Contents(NamedTuple):
+    """What items are compared by."""
+
+    copy: np.ndarray  # uint64[n, 2]
+    size: np.ndarray  # uint32[n]
+    words: np.ndarray  # uint64[m], as in `Items`
+    slots: np.ndarray  # uint8[n, slots]
+
+
+class Members(NamedTuple):
+    """The pairs of a query and a content that meet, by query, then in order of arrival; each pair once.
+
+    A content stands for all living items that are copies of each other. It is named by the number of the first of them. Where a store keeps a content
+    several times, it may name each of them.
+    """
+
+    query: np.ndarray  # int64[p]
+    content: np.ndarray  # int64[p]
+    crowded: np.ndarray  # bool[queries]: a bucket of the query is overfull, so it meets some of its members only
+
+
+class Change(NamedTuple):
+    """What is written at once: all of it or nothing. Removals come first."""
+
+    items: Items
+    existing: Existing = "refuse"
+    after: int | None = None  # write nothing if a living item that shares a key with one of ``items`` has a greater number than this
+    remove: Sequence[bytes] = ()  # ids; those that are not there are left out
+
+
+class Outcome(NamedTuple):
+    """What became of a change."""
+
+    numbers: np.ndarray  # int64[n]: the numbers of the items; -1 for those that were left out. Numbers ascend, and none is given twice
+    removed: int  # ids of ``remove`` that were there
+    refused: Sequence[
+        int
+    ] = ()  # the places of items whose ids are there ("refuse"), twice in the change, or not there ("require"): nothing was written
+    conflict: bool = False  # there was an item after ``after``: nothing was written
+
+
+class View(Protocol):
+    """The living items at one moment; later changes do not show. Several threads may use it."""
+
+    @property
+    def last(self) -> int:
+        """The greatest number that an item got before this moment; -1: none."""
+
+    def __len__(self) -> int:
+        """The number of living items."""
+
+    def members(self, keys: np.ndarray) -> Members:
+        """What queries with these keys, uint64[q, bands], meet by the rule of overfull buckets (`meeting`)."""
+
+    def contents(self, numbers: np.ndarray) -> Contents:
+        """The contents with these numbers, int64[p] (`Members.content`)."""
+
+    def copies(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The living items with each of these contents: offsets int64[p + 1] and numbers int64[m], ascending."""
+
+    def ids(self, numbers: np.ndarray) -> list[bytes]:
+        """The ids of living items."""
+
+    def find(self, ids: Sequence[bytes]) -> np.ndarray:
+        """The numbers of the living items with these ids, int64[n]; -1: there is none."""
+
+    def scan(self, after: int = -1, most: int = 4096) -> Iterator[tuple[np.ndarray, Items]]:
+        """All living items with numbers above ``after`` in order of arrival, up to ``most`` at a time, with their numbers int64[n]."""
+
+
+class Store(Protocol):
+    """Where an index keeps its items. Several threads may use it."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the index was created with (`settings.Settings`), as JSON."""
+
+    def view(self) -> View:
+        """The items as they are now: all changes that were acknowledged, here or in another process."""
+
+    def write(self, change: Change) -> Outcome:
+        """Apply a change. When this returns, the change is visible to each later view, and durable as the store says it is."""
+
+    def load(self, blocks: Iterator[Items]) -> int:
+        """Add many items to an empty index, whose ids are known to differ; returns their number. What an interruption leaves is no index."""
+
+    def flush(self) -> None:
+        """Move what was written last to where it takes least room and time."""
+
+    def compact(self) -> None:
+        """Give back the room of items that were removed."""
+
+    def check(self) -> list[str]:
+        """Read all that is stored; returns a sentence for each fault."""
+
+    def backup(self, path: Path) -> None:
+        """Write a consistent copy of the index, which is a new index."""
+
+    def info(self) -> dict[str, Any]:
+        """Facts about the store, as JSON: items, removed, bytes, and what it promises about durability."""
+
+    def close(self) -> None:
+        """Let go of all it holds. Nothing acknowledged is lost without it."""
