@@ -71,11 +71,11 @@ class PlainView:
                 found.setdefault(item.copy, number)
         return sorted(found.values())
 
-    def members(self, keys: np.ndarray) -> Members:
+    def members(self, keys: np.ndarray, copy: np.ndarray) -> Members:
         firsts = self.firsts()
         pairs, crowded = [], np.zeros(len(keys), bool)
         for query, own in enumerate(keys.tolist()):
-            met = set()
+            met = {place for place, number in enumerate(firsts) if self.items[number].copy == tuple(copy[query].tolist())}
             columns = [[*(self.items[number].keys[band] for number in firsts), own[band]] for band in range(self.bands)]
             me = len(firsts)
             for band in range(self.bands):

@@ -84,8 +84,11 @@ class View(Protocol):
     def __len__(self) -> int:
         """The number of living items."""
 
-    def members(self, keys: np.ndarray) -> Members:
-        """What queries with these keys, uint64[q, bands], meet by the rule of overfull buckets (`meeting`)."""
+    def members(self, keys: np.ndarray, copy: np.ndarray) -> Members:
+        """What queries with these keys, uint64[q, bands], meet by the rule of overfull buckets (`meeting`); and their copies, in any bucket.
+
+        copy: uint64[q, 2], as in `Items`. A content that is a copy of the query is always a member, so an item is found by its own content.
+        """
 
     def contents(self, numbers: np.ndarray) -> Contents:
         """The contents with these numbers, int64[p] (`Members.content`)."""
