@@ -38,6 +38,13 @@ class Groups:
         if len(again):
             raise DataError(f"{name_of(given)}: {elements[order[again[0]]]!r} is in two groups; each element must have one group")
 
+    @classmethod
+    def of_words(cls, words: np.ndarray, of: np.ndarray) -> Groups:
+        """The groups with these arrays, as an index keeps them."""
+        found = object.__new__(cls)
+        found.words, found.of = words, of
+        return found
+
     @property
     def digest(self) -> str:
         """Identifies the mapping, wherever it was read."""

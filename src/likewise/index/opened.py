@@ -1,0 +1,56 @@
+"""The store of an index, by its place: memory, a folder, or a server."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+from likewise.errors import UsageError
+from likewise.index.store import Store
+from likewise.messages import option, quoted
+
+#: "commit": an acknowledged change survives power loss. "relaxed": it survives the end of the process, however it ends, but not power loss.
+Durability = Literal["commit", "relaxed"]
+DURABILITIES = ("commit", "relaxed")
+#: Scheme of an address -> the module of its store. Each has ``create(where, settings, *, overwrite, durability)`` and
+#: ``open(where, *, read_only, durability)``.
+SCHEMES = {"postgresql": "postgres", "postgres": "postgres", "valkey": "valkey", "valkeys": "valkey", "redis": "valkey", "rediss": "valkey"}
+
+
+def created(where: Any, settings: dict[str, Any], *, durability: str = "commit", overwrite: bool = False) -> Store:
+    """A new store with these settings. where: None for memory, a path, or an address.
+
+    Raises UsageError if there is an index, unless ``overwrite``.
+    """
+    place, module = found(where, durability)
+    store: Store = module.create(place, settings, overwrite=overwrite, durability=durability)
+    return store
+
+
+def opened(where: Any, *, read_only: bool = False, durability: str = "commit") -> Store:
+    """The store of an index that exists. Raises UsageError if there is none, and FormatError if it is damaged."""
+    place, module = found(where, durability)
+    if where is None:
+        raise UsageError("an index in memory ends with the process that made it; create it, or open the path or the address of another")
+    store: Store = module.open(place, read_only=read_only, durability=durability)
+    return store
+
+
+def found(where: Any, durability: str) -> tuple[Path | str | None, Any]:
+    """The place as stores take it, and the module of its store. Raises UsageError for places that no store serves."""
+    if durability not in DURABILITIES:
+        raise UsageError(f"{option('durability', durability)}: choose one of {', '.join(DURABILITIES)}")
+    if where is None:
+        return None, import_module("likewise.index.memory")
+    if isinstance(where, str) and "://" in where:
+        scheme = where.partition("://")[0].lower()
+        if scheme not in SCHEMES:
+            raise UsageError(
+                f"{quoted(where)}: an index is in a folder, or at an address that begins with {', '.join(f'{one}://' for one in SCHEMES)}"
+            )
+        return where, import_module(f"likewise.index.{SCHEMES[scheme]}")
+    try:
+        return Path(where), import_module("likewise.index.embedded")
+    except TypeError:
+        raise UsageError(f"{quoted(where)}: give the path of a folder, an address, or None for memory") from None

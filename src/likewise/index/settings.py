@@ -1,0 +1,245 @@
+"""What an index is created with: the meaning of "similar", the bands, and what is kept of each item. It never changes."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from likewise import __version__
+from likewise.errors import FormatError, LikewiseError, UsageError
+from likewise.io.groups import Groups
+from likewise.job import Job
+from likewise.messages import option
+from likewise.options import Options, resolve
+from likewise.planning import Facts, Plan, choose
+from likewise.planning.families import FAMILIES
+from likewise.runs.inspection import job_of
+
+#: What an index keeps of each item to compare it: all of its words; the upper `COMPACT_BITS` of each; or a shortened signature, for estimates.
+Kept = Literal["full", "compact", "none"]
+KEPT = ("full", "compact", "none")
+#: Upper bits of a shingle that ``sets="compact"`` keeps. Two shingles of a pair of sets of 200 agree in them by chance with a probability of 1.4e-10.
+COMPACT_BITS = 48
+#: Bits of each slot that ``sets="none"`` keeps.
+SLOT_BITS = 8
+#: What to compare instead of items without bands, by their kind.
+INSTEAD = {
+    "strings": f"compare the strings as sets of characters, with {option('by', 'chars:3')}",
+    "feature sets": f"{option('by', 'features')} and features/one-to-many have bands",
+    "vectors": f"{option('by', 'l1')}, l2, cosine and angle have bands",
+    "images": f"likewise features turns images into codes, which {option('by', 'hamming')} compares",
+}
+#: The format of stored settings.
+FORMAT = 1
+#: Below this probability of finding a pair at the threshold, a query is refused unless it is forced.
+LEAST_RECALL = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Settings of an index. Made by `settings_of` from the options of a user, and by `Settings.from_dict` from what a store keeps."""
+
+    options: Options
+    facts: Facts
+    plan: Plan
+    sets: Kept
+    grouped: Groups | None = None
+
+    @property
+    def bands(self) -> int:
+        """The number of keys of an item."""
+        return self.plan.bands
+
+    @property
+    def bits(self) -> int:
+        """The bits of each word, or of each slot, that are kept."""
+        return {"full": 64, "compact": COMPACT_BITS, "none": SLOT_BITS}[self.sets]
+
+    @property
+    def slots(self) -> int:
+        """The bytes of the shortened signature of an item; 0 if its words are kept."""
+        return self.plan.slots if self.sets == "none" else 0
+
+    @property
+    def exact(self) -> bool:
+        """True if similarities are exact, not estimates."""
+        return self.sets != "none"
+
+    def job(self) -> Job:
+        """The job that sketches and compares the items."""
+        return replace(job_of(self.options, facts=self.facts, grouped=self.grouped), plan=self.plan, exact=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as JSON, for a store; `from_dict` reads them."""
+        options, facts = self.options, self.facts
+        family = {"name": self.plan.collision.family, **self.plan.collision.parameters}
+        layout = {"bands": self.plan.bands, "rows": self.plan.rows, "sketch": self.plan.sketch, "tune": self.plan.tune}
+        return {
+            "format": FORMAT,
+            "likewise": __version__,
+            "by": str(options.method),
+            "normalize": list(options.method.normalize),
+            "within" if options.method.facts.distance else "threshold": str(options.bound),
+            "recall": self.plan.target,
+            "seed": options.seed,
+            "per": options.per,
+            "groups": None if self.grouped is None else {name: packed(getattr(self.grouped, name)) for name in ("words", "of")},
+            "items": {"dimension": facts.dimension or facts.features, "wide": facts.wide, "sparse": facts.sparse and not facts.features},
+            "family": family,
+            "plan": {**layout, "chosen_by": self.plan.chosen_by},
+            "sets": self.sets,
+            "bits": self.bits,
+        }
+
+    @classmethod
+    def from_dict(cls, given: Any) -> Settings:
+        """The settings that a store keeps. Raises FormatError if they are damaged or of another version of likewise."""
+        if not isinstance(given, Mapping) or given.get("format") != FORMAT:
+            found = given.get("format") if isinstance(given, Mapping) else None
+            raise FormatError(f"the settings of the index have the format {found!r}, and this version of likewise reads {FORMAT}; {made_by(given)}")
+        try:
+            return read(given)
+        except FormatError:
+            raise
+        except (LikewiseError, KeyError, TypeError, ValueError, AttributeError) as error:
+            fault = getattr(error, "marked", None) or f"{type(error).__name__} {error}"
+            raise FormatError(f"the settings of the index are damaged: {fault}; restore the index from a backup") from error
+
+    def difference(self, other: Settings) -> str:
+        """The first setting in which two indexes differ, for a message; empty if items of one can be kept in the other."""
+        mine, yours = ({name: value for name, value in one.to_dict().items() if name != "likewise"} for one in (self, other))
+        for name in [*mine, *(name for name in yours if name not in mine)]:
+            if mine.get(name) != yours.get(name):
+                return f"{name} is {shown(mine.get(name))} in the one and {shown(yours.get(name))} in the other"
+        return ""
+
+
+def settings_of(
+    *, sets: Kept = "full", dimension: int | None = None, wide: bool = False, sparse: bool = False, groups: Any = None, **choices: Any
+) -> Settings:
+    """The settings from a user's options. choices: those of `resolve` that are not None. Raises UsageError for what cannot be in an index."""
+    if sets not in KEPT:
+        raise UsageError(f"{option('sets', sets)}: choose one of {', '.join(KEPT)}")
+    given = {name: value for name, value in choices.items() if value is not None}
+    if groups is not None:
+        given["groups"] = groups
+    options = resolve(**given)
+    method = options.method
+    if method.bandless:
+        why = "items of an index are found by their bands, and this measure has no hash family"
+        raise UsageError(f"{option('by', str(method))}: {why}; {INSTEAD.get(method.kind.name, 'choose another measure')}")
+    facts = facts_of(options, dimension, wide=wide, sparse=sparse)
+    compared = method.compared.seen(facts)
+    if sets != "full" and not compared.sets:
+        raise UsageError(f"{option('sets', sets)}: only sets of shingles or elements can be kept so; leave it out to compare {compared.name} exactly")
+    plan = options.plan or choose(method=method, facts=facts, **options.asked)
+    grouped = None if options.groups is None else Groups(options.groups, options.seed)
+    settings = Settings(options=replace(options, groups=None), facts=facts, plan=plan, sets=sets, grouped=grouped)
+    method.kind.seen(facts).check(settings.job())
+    return settings
+
+
+def facts_of(options: Options, dimension: int | None, *, wide: bool, sparse: bool) -> Facts:
+    """The facts about the items of an index, which must be known before the first one. Raises UsageError for those that are missing or do not fit."""
+    method = options.method
+    kind, name = method.kind, option("by", str(method))
+    for flag, value in (("wide", wide), ("sparse", sparse)):
+        if value and kind.name != "vectors":
+            raise UsageError(f"{option(flag, value)}: only vectors have it; {name} compares {kind.name}; leave it out")
+    if sparse and (wide or dimension is not None):
+        raise UsageError(f"{option('sparse', True)}: sparse vectors have 8-byte numbers and no fixed dimension; give it alone")
+    if sparse:
+        return Facts(sparse=True)
+    if not kind.needs_data:
+        if dimension is not None:
+            raise UsageError(f"{option('dimension', dimension)}: {kind.name} have none; leave it out")
+        return Facts()
+    if isinstance(dimension, bool) or not isinstance(dimension, int | np.integer) or dimension < 1:
+        what = "bits of a code" if kind.name == "codes" else "numbers of a vector"
+        other = f"; or {option('sparse', True)} for sparse vectors" * (kind.name == "vectors")
+        given = "" if dimension is None else f"{option('dimension', dimension)}: "
+        raise UsageError(f"{given}{name} needs {option('dimension', placeholder='N')}, the number of {what}{other}")
+    if kind.name == "feature sets":
+        return Facts(features=int(dimension), sparse=method.compared.sparse)
+    return Facts(int(dimension), wide=wide)
+
+
+def read(given: Mapping[str, Any]) -> Settings:
+    """`Settings.from_dict`, without its checks."""
+    items, layout, family = given["items"], given["plan"], dict(given["family"])
+    limit = "within" if "within" in given else "threshold"
+    modes = {name: layout[name] for name in ("sketch", "tune") if layout[name]}
+    asked = {limit: given[limit], "recall": given["recall"], "bands": layout["bands"], "rows": layout["rows"], **modes}
+    by = {"by": given["by"]} | ({"normalize": list(given["normalize"]) or "none"} if normalizes(given["by"]) else {})
+    options = resolve(**by, **asked, seed=given["seed"], **({"per": given["per"]} if given["per"] is not None else {}))
+    facts = facts_of(options, None if items["sparse"] else items["dimension"], wide=items["wide"], sparse=items["sparse"])
+    name = family.pop("name")
+    plan = choose(method=options.method, facts=facts, family=name, **options.asked)
+    assert options.bound is not None
+    curves = [curve for curve in FAMILIES[name].curves(options.method, float(options.bound), facts) if curve.parameters == family]
+    if not curves or given["sets"] not in KEPT:
+        raise FormatError(f"the settings of the index name a family that this version of likewise does not plan; {made_by(given)}")
+    plan = replace(plan, chosen_by=layout["chosen_by"], model=replace(plan.model, curve=curves[0]))
+    groups = given["groups"]
+    grouped = None if groups is None else Groups.of_words(unpacked(groups["words"]), unpacked(groups["of"]))
+    settings = Settings(options=options, facts=facts, plan=plan, sets=given["sets"], grouped=grouped)
+    if settings.bits != given["bits"]:
+        raise FormatError(f"the index keeps {given['bits']} bits, and this version of likewise {settings.bits}; {made_by(given)}")
+    return settings
+
+
+def normalizes(by: str) -> bool:
+    """True if texts or strings are compared, which are normalized."""
+    from likewise.methods import Measure, parse
+
+    method = parse(by)
+    return not isinstance(method, Measure) or method.kind.normalized
+
+
+def made_by(given: Any) -> str:
+    """The advice about an index of another version."""
+    version = given.get("likewise") if isinstance(given, Mapping) else None
+    return f"likewise {version} made it: read it with that version, or build the index again"
+
+
+def packed(words: np.ndarray) -> str:
+    """Words as text: uint64[m], little endian, in base64."""
+    return base64.b64encode(np.ascontiguousarray(words, "<u8").tobytes()).decode()
+
+
+def unpacked(text: str) -> np.ndarray:
+    """The words that `packed` wrote."""
+    return np.frombuffer(base64.b64decode(text, validate=True), "<u8").astype(np.uint64)
+
+
+def shown(value: Any) -> str:
+    """A setting for a message, in few characters."""
+    text = ", ".join(f"{name} {one}" for name, one in value.items()) if isinstance(value, Mapping) else str(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def limit_at(settings: Settings, threshold: object, within: object) -> Fraction:
+    """The limit of a query: that of the index, unless another is given. Raises UsageError for an invalid one."""
+    from likewise.planning.choose import limit_of
+
+    assert settings.options.bound is not None
+    if threshold is None and within is None:
+        return settings.options.bound
+    return limit_of(settings.options.method, threshold, within)
+
+
+def recall_at(settings: Settings, limit: Fraction) -> float:
+    """The probability that a pair exactly at ``limit`` is found by the bands of the index."""
+    found: float = settings.plan.curve(float(limit))
+    return found
+
+
+def path_of(where: Any) -> Path | str | None:
+    """The place of an index as it was given: None, a path, or an address."""
+    return where if where is None or (isinstance(where, str) and "://" in where) else Path(where)

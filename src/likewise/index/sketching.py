@@ -1,0 +1,180 @@
+"""Items of an index from batches in Python, and from the columns that runs make of their inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import UsageError
+from likewise.families.bbit import BBit
+from likewise.index.settings import COMPACT_BITS, SLOT_BITS, Settings
+from likewise.index.store import Items
+from likewise.io.ids import as_json, to_json
+from likewise.items import binary, payloads
+from likewise.items.arrow import chunked, is_arrow
+from likewise.items.reader import Reader, column_of, read_column
+from likewise.kinds.kind import loaded
+from likewise.messages import option
+from likewise.options import integer
+from likewise.records import TEXT, Records
+from likewise.stages.candidates import keyed
+from likewise.stages.sketch import group_words
+
+#: The upper bits of a word that are kept with ``sets="compact"``.
+UPPER = np.uint64((1 << 64) - (1 << (64 - COMPACT_BITS)))
+#: Columns that an index takes from those of a stage (`stages.sketch.sketcher`).
+COLUMNS = ("copy", "size", "sets", "band_keys", "per")
+
+
+class Sketching:
+    """Makes the items of one index. Several threads may use it."""
+
+    def __init__(self, settings: Settings):
+        self.settings, self.job = settings, settings.job()
+        self._stage = self.job.kind.sketcher(self.job)
+        self._read = reader_of(self.job)
+        self._compared = compared_as(settings)
+
+    def items(self, batch: Any, ids: Sequence[bytes] = (), per: Any = None) -> Items:
+        """The items of a batch: a list, an array or a column. per: the value of ``per`` of each item, if the index has groups.
+
+        ids: one for each item, as JSON text, or none for queries. Raises UsageError with the row for values that are not items.
+        """
+        text, width = self._read([batch] if self.job.method.kind.alone(batch) is True else batch)
+        n = len(text)
+        nothing = np.zeros(n, np.int64)
+        records = Records(np.full(n, TEXT, np.uint8), nothing, nothing, text, width=width)
+        columns = self._stage(records)
+        found = self._compared(columns, self._groups(per, n), ids)
+        self._refuse_origins(found, columns["tokens"])
+        return found
+
+    def _groups(self, per: Any, n: int) -> np.ndarray | None:
+        """The words of the groups of n items. Raises UsageError unless they are given where the index has groups, and only there."""
+        name = self.settings.options.per
+        if name is None:
+            if per is not None:
+                raise UsageError(f"{option('per')}: the index has no groups; create it with {option('per', placeholder='NAME')}, or leave it out")
+            return None
+        if per is None:
+            raise UsageError(f"the index compares items of one {name!r} only; give that of each item with {option('per')}")
+        values = json_ids([per] if isinstance(per, str | int) else per, "per", missing=True)
+        if len(values) != n:
+            raise UsageError(f"{option('per')}: {len(values):,} values for {n:,} items; give one for each")
+        return group_words(binary.from_list(values), n, self.job.seed)
+
+    def _refuse_origins(self, found: Items, tokens: np.ndarray) -> None:
+        """A sparse vector without coordinates is an item where distances are compared, but has no words by which a store could know it."""
+        if self.job.kind.sparse and ((origin := (tokens > 0) & (found.size == 0)).any()):
+            row = int(origin.argmax())
+            raise UsageError(f"row {row} has no coordinate that is not zero; an index cannot hold the origin of sparse vectors; leave it out")
+
+
+def items_of(columns: Mapping[str, np.ndarray], ids: Sequence[bytes], settings: Settings) -> Items:
+    """The items of an index from the columns of a stage (`stages.sketch.sketcher`), made with the job of the same settings.
+
+    ids: one for each row, as JSON text. Rows without a value are empty items: leave them out with `chosen`.
+    """
+    return compared_as(settings)(columns, columns["per"] if settings.options.per is not None else None, ids)
+
+
+def compared_as(settings: Settings) -> Callable[[Mapping[str, np.ndarray], np.ndarray | None, Sequence[bytes]], Items]:
+    """The function that makes items of columns, groups uint64[n] and ids: groups change keys and copies; of each set stays what the index keeps."""
+    plan = settings.plan
+    family = BBit(plan.slots, SLOT_BITS, plan.sketch, settings.options.seed) if settings.sets == "none" else None
+
+    def made(columns: Mapping[str, np.ndarray], per: np.ndarray | None, ids: Sequence[bytes]) -> Items:
+        keys, copy, size, words = columns["band_keys"].T, columns["copy"], columns["size"], columns["sets"]
+        if per is not None:
+            keys, copy = keyed(keys, per[:, np.newaxis]), keyed(copy, per[:, np.newaxis])
+        slots = np.zeros((len(size), 0), np.uint8)
+        if family is not None:
+            ends = np.concatenate(([0], np.cumsum(size, dtype=np.int64)))
+            slots, words = family.signature((words, ends)), words[:0]
+        elif settings.sets == "compact":
+            words = words & UPPER
+        plain = np.ascontiguousarray
+        return Items(ids, plain(keys), plain(copy, np.uint64), plain(size, np.uint32), plain(words, np.uint64), plain(slots))
+
+    return made
+
+
+def reader_of(job: Any) -> Callable[[Any], tuple[pa.LargeBinaryArray, np.ndarray | None]]:
+    """The function from a batch to its payloads and widths. It raises UsageError with the row for missing and invalid values."""
+    kind = job.kind
+    if hasattr(kind, "column"):  # texts, and lists of token ids
+
+        def texts(batch: Any) -> tuple[pa.LargeBinaryArray, None]:
+            column = kind.column(batch)
+            if column.null_count:
+                row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+                raise UsageError(f"row {row} is None; expected a {kind.noun}; leave the row out")
+            return column, None
+
+        return texts
+    reader: Reader = loaded(kind.reader)
+    want = job.want
+
+    def others(batch: Any) -> tuple[pa.LargeBinaryArray, np.ndarray | None]:
+        rows = read_column(column_of(batch, reader), reader, want)
+        if want.width and rows.width is not None and (wrong := (rows.width > 0) & (rows.width != want.width)).any():
+            row = int(wrong.argmax())
+            has, needs = kind.width_of(int(rows.width[row])), kind.width_of(want.width)
+            raise UsageError(f"row {row} has {has}, but the index was created for {needs}; all items must have the same length")
+        kind.check_rows(rows, want)
+        for row, fault in sorted(rows.faults.items()):
+            raise UsageError(f"row {row}: {fault.what}")
+        _, text, width = payloads.laid(rows, want)
+        return text, width
+
+    return others
+
+
+def json_ids(ids: Any, name: str = "ids", *, missing: bool = False) -> list[Any]:
+    """Ids as JSON text, from a list, an array or a column. Raises UsageError for values that are no ids: give strings or whole numbers.
+
+    name: the option, for messages. missing: None stays None.
+    """
+    if isinstance(ids, str | bytes | Mapping) or not (is_arrow(ids) or isinstance(ids, Iterable)):
+        raise UsageError(f"{option(name, ids)}: give a list of strings or whole numbers, one for each item")
+    if is_arrow(ids):
+        values = to_json(pa.concat_arrays(chunked(ids).chunks) if len(chunked(ids)) else pa.array([], pa.string())).to_pylist()
+    else:
+        values = [json_id(one, row, name) for row, one in enumerate(ids.tolist() if isinstance(ids, np.ndarray) else ids)]
+    if not missing and None in values:
+        raise UsageError(f"{option(name)}: row {values.index(None)} has none; give a string or a whole number for each item")
+    return values
+
+
+def json_id(given: Any, row: int, name: str = "ids") -> bytes | None:
+    """One id as JSON text; None for None. Raises UsageError."""
+    if type(given) is str and given.isascii() and given.isprintable() and not {'"', "\\"} & {*given}:
+        return b'"' + given.encode() + b'"'
+    value = integer(given)
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return None if value is None else as_json(value)
+    raise UsageError(f"{option(name)}: row {row} is {given!r:.60}; give strings or whole numbers")
+
+
+def chosen(items: Items, places: np.ndarray) -> Items:
+    """Some of the items. places: int64[m]"""
+    words = items.words
+    if len(words):
+        ends = np.cumsum(items.size, dtype=np.int64)
+        size = items.size[places].astype(np.int64)
+        to = np.cumsum(size)
+        words = words[np.arange(int(to[-1]) if len(to) else 0) + np.repeat(ends[places] - to, size)]
+    ids = [items.ids[place] for place in places.tolist()] if len(items.ids) else []
+    return Items(ids, items.keys[places], items.copy[places], items.size[places], words, items.slots[places])
+
+
+def joined(parts: Sequence[Items]) -> Items:
+    """The items of several batches, one after the other. There must be one batch at least."""
+    if len(parts) == 1:
+        return parts[0]
+    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ("keys", "copy", "size", "words", "slots")}
+    return Items([one for part in parts for one in part.ids], **arrays)
