@@ -13,6 +13,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+#: The bits of a band's key that an index keeps: a bucket of 2^24 items then holds one by chance in 2^24 looks, and each is compared.
+KEY_BITS = 48
 #: What happens with an item whose id is in the index: nothing is written at all; the item is left out; it takes the place of the old one. With
 #: "require" ids must be there, and the items take the places of the old ones; else nothing is written at all.
 Existing = Literal["refuse", "skip", "replace", "require"]
@@ -23,8 +25,8 @@ class Items:
     """Items as stores take and give them, in order of arrival."""
 
     ids: Sequence[bytes]  # the JSON text of each id: b'7', b'"a"'
-    keys: np.ndarray  # uint64[n, bands], a row an item
-    copy: np.ndarray  # uint64[n, 2]: equal for items that are copies of each other
+    keys: np.ndarray  # uint64[n, bands], a row an item; below 2^KEY_BITS
+    copy: np.ndarray  # uint64[n, 2], the second below 2^32: equal for items that are copies of each other, which have all but the id in common
     size: np.ndarray  # uint32[n]: the number of words of each item; 0: an empty item, which meets nothing
     words: np.ndarray  # uint64[m]: the words that are compared, item after item; none if the index keeps no words
     slots: np.ndarray  # uint8[n, slots]: shortened signatures for estimates, if the index keeps no words; else [n, 0]
