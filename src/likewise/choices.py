@@ -47,17 +47,19 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
-#: Options of reading the inputs; of the similarity of items; of the bands that find candidates; and of the machine, which do not change the result.
+#: Options of reading the inputs; of the similarity of items; of the bands that find candidates; of the machine, which do not change the result; and
+#: of the files that `dedup` writes.
 READING = "field records html id on_error max_record limit"
 LIMIT = "threshold within recall"
 SIMILARITY = f"by {LIMIT} exact normalize ignore ignore_common groups per seed"
 LAYOUT = "bands rows slots sketch tune"
 MACHINE = "threads memory work"
 SEARCH = f"{SIMILARITY} {READING} min_tokens {LAYOUT} preset {MACHINE}"
+WRITTEN = "output pairs removed_records sketches"
 QUOTED = READING.replace(" limit", "")
 #: Verb -> its options.
 TAKES = {
-    "dedup": f"out against also_inside {SEARCH} level min_run min_left verify keep prefer copies output pairs removed_records overwrite resume",
+    "dedup": f"out against also_inside {SEARCH} level min_run min_left verify keep prefer copies {WRITTEN} overwrite resume",
     "pairs": f"against {SEARCH} verify keep prefer copies star max_pairs",
     "neighbors": f"query k {SIMILARITY} {READING} {MACHINE}",
     "quotes": f"suspects by threshold min_run gap normalize ignore ignore_common seed {QUOTED} {MACHINE}",

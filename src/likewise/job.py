@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 #: Options that a description of a run has only if they were given.
-WHERE_GIVEN = {"ignore", "ignore_common", "also_inside", "level", "min_left", "min_run", "gap", "common", "preset"}
+WHERE_GIVEN = {"ignore", "ignore_common", "also_inside", "level", "min_left", "min_run", "gap", "common", "preset", "sketches"}
 
 
 class Grouping(Protocol):

@@ -20,7 +20,7 @@ UNMARKED = str.maketrans(dict.fromkeys((BEGIN, NEXT, END), "?"))
 #: Options and arguments whose flag is not ``--name``.
 FLAGS = {"inputs": "INPUT", "out": "-o", "k": "-k"}
 #: Options that take no value on the command line.
-SWITCHES = ("exact", "also_inside", "pairs", "removed_records", "star", "overwrite", "resume")
+SWITCHES = ("exact", "also_inside", "pairs", "removed_records", "sketches", "star", "overwrite", "resume")
 NOTHING: Any = object()
 
 

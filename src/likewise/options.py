@@ -77,6 +77,7 @@ class Options:
     output: str = "copy"
     pairs: bool = False
     removed_records: bool = False
+    sketches: bool = False  # also write what an index keeps of the kept records
     on_error: str = "fail"
     max_record: int = MOST_BYTES
     limit: int | None = None
@@ -150,6 +151,8 @@ def checked(
         )
     check_ignored(rest, method)
     threshold = check_level(rest, method, threshold, within)
+    if rest.get("sketches"):
+        check_sketched(rest)
     rest["field"], rest["fields"] = named_fields(rest.get("field"), method.kind.field)
     asked: dict[str, Any] = {"threshold": threshold, "recall": recall, "within": within, "bands": bands, "rows": rows, "slots": slots}
     asked |= {"sketch": sketch, "tune": tune}
@@ -247,6 +250,17 @@ def check_level(rest: dict[str, Any], method: Text | Measure, threshold: object,
     if rest.get("copies") == "empty":
         raise UsageError(f"{asked} with {option('copies', 'empty')}: blank lines always stay; leave {option('copies')} out")
     return 1 if threshold is None and within is None else threshold
+
+
+def check_sketched(rest: Mapping[str, Any]) -> None:
+    """Raises UsageError for options whose items an index cannot compare."""
+    without = {"level": "parts of documents", "ignore": "sets without ignored shingles", "ignore_common": "sets without ignored shingles"}
+    for name, what in without.items():
+        if name in rest:
+            raise UsageError(f"{option('sketches')} with {option(name)}: an index compares whole items, not {what}; leave one of them out")
+    if rest.get("verify", "exact") != "exact":
+        why = "an index compares exactly, by sets that this run does not keep"
+        raise UsageError(f"{option('sketches')} with {option('verify', rest['verify'])}: {why}; leave one of them out")
 
 
 def given_inputs(given: Any) -> Any:

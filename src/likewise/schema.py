@@ -113,6 +113,14 @@ REPEATED = [(name, pa.int64()) for name in ("start", "end", "tokens", "character
 MASK = pa.schema([("source", pa.string()), ("position", pa.int64()), ("kept", pa.bool_())])
 
 
+def sketches(bands: int, *, grouped: bool) -> pa.Schema:
+    """Return the schema of the files in sketches/. ``grouped``: with hashes of the values of ``per``."""
+    word = pa.field("item", pa.uint64(), nullable=False)
+    more = [("per", pa.uint64())] if grouped else []
+    what = [("size", pa.uint32()), ("copy", pa.binary(16)), *more, ("keys", pa.list_(word, bands)), ("set", pa.large_list(word))]
+    return pa.schema([("id", pa.large_binary()), *place(), *what])
+
+
 def placed(id_type: pa.DataType) -> pa.Schema:
     """Return the schema of a table of rows by id and place."""
     return pa.schema([pa.field("id", id_type), *place()])

@@ -51,7 +51,7 @@ def small_chunks(monkeypatch):
 
 
 def run(folder, out, **choices):
-    return lw.dedup(folder, out=out, threshold="0.7", pairs=True, removed_records=True, **choices)
+    return lw.dedup(folder, out=out, threshold="0.7", pairs=True, removed_records=True, sketches=True, **choices)
 
 
 @pytest.mark.parametrize(("limit", "old"), [(None, False), (55, False), (None, True)])
@@ -106,7 +106,7 @@ def test_a_run_that_stops_once_its_output_is_in_place_is_done(tmp_path, monkeypa
     assert (result.report["counts"]["read"], (tmp_path / "out.work").exists()) == (60, False)
 
 
-@pytest.mark.parametrize("lost", ["kept/in.jsonl", "removed/in.jsonl", "removed.parquet", "pairs.parquet", "rejected.jsonl", "report.json"])
+@pytest.mark.parametrize("lost", ["kept/in.jsonl", "removed/in.jsonl", "removed.parquet", "sketches/000000.arrow", "rejected.jsonl", "report.json"])
 def test_what_a_lost_machine_left_of_the_output_is_written_again(tmp_path, monkeypatch, lost):
     """The journal speaks of a file, and its bytes never reached the disk."""
     data = tmp_path / "in.jsonl"

@@ -70,7 +70,7 @@ def verbs(inputs: Any, folder: Path, **options: Any) -> None:
 def documents(folder: Path) -> None:
     """Files of documents."""
     file = jsonl(folder, "text", TEXTS)
-    lw.dedup(file, out=folder / "out", pairs=True, removed_records=True)
+    lw.dedup(file, out=folder / "out", pairs=True, removed_records=True, sketches=True)
     lw.audit(folder / "out")
     verbs(file, folder)
 

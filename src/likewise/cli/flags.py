@@ -324,6 +324,12 @@ FLAGS: dict[str, Flag] = {
     ),
     "pairs": Flag(OUTPUT, "--pairs", "Also write pairs.parquet with the similar pairs found during the run.", settings=SWITCH),
     "removed_records": Flag(OUTPUT, "--removed-records", "Also write the removed records to OUT/removed/.", settings=SWITCH),
+    "sketches": Flag(
+        OUTPUT,
+        "--sketches",
+        "Also write the band keys and sets of the kept records to OUT/sketches/. An index is built from them without reading the texts again.",
+        settings=SWITCH,
+    ),
     "star": Flag(OUTPUT, "--star", "List each member of a cluster only with its representative.", settings=SWITCH),
     "max_pairs": Flag(OUTPUT, "--max-pairs", "Stop with an error if there are more than N pairs.", "N", settings={"type": int}),
     "out": Flag(OUTPUT, "-o --out", "Output folder.", "OUT", brief="", values=FOLDER),

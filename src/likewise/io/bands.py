@@ -53,6 +53,26 @@ def read(work: Work, band: int, bands: int, rows: Sequence[int]) -> Keys:
     return keys
 
 
+def of_rows(work: Work, bands: int, rows: Sequence[int], begin: int, stop: int) -> Keys:
+    """Return the keys of the rows from ``begin`` up to ``stop`` in all bands, uint64[bands, stop - begin]. rows: the number of rows of each chunk."""
+    ends = np.cumsum(rows, dtype=np.int64)
+    keys = np.empty((bands, stop - begin), np.uint64)
+    chunks = range(int(np.searchsorted(ends, begin, side="right")), int(np.searchsorted(ends, stop)) + 1) if begin < stop else ()
+    for number, first in enumerate(range(0, bands, bands_of_a_file(bands))):
+        path, each = work.folder / f"{PREFIX}{number:03d}.col", min(bands_of_a_file(bands), bands - first)
+        with naming(path), open(path, "rb", buffering=0) as file:
+            for chunk in chunks:
+                at = int(ends[chunk]) - rows[chunk]  # the first row of the chunk
+                some = slice(max(begin, at), min(stop, int(ends[chunk])))
+                for band in range(each):
+                    file.seek(8 * (each * at + band * rows[chunk] + some.start - at))
+                    found = np.fromfile(file, np.uint64, some.stop - some.start)
+                    if len(found) < some.stop - some.start:
+                        raise FormatError(f"{path}: expected the keys of {ends[-1]:,} rows; delete {work.folder} and start over")
+                    keys[first + band, some.start - begin : some.stop - begin] = found
+    return keys
+
+
 def bands_of_a_file(bands: int) -> int:
     """Return the number of bands per file."""
     return max(1, -(-bands // MOST_FILES))

@@ -292,18 +292,21 @@ class Collection:
         """The ids of both sides in one column."""
         return self._ids_of(slice(0, len(self)))
 
-    def _ids_of(self, rows: slice) -> IdColumn | None:
+    def id_texts(self) -> pa.LargeBinaryArray:
+        """Return the ids of all rows as JSON text, as they were read; null for rows without an id."""
         sizes = self.work.column("id-size", "i4")
-        if not (sizes[rows] >= 0).any():
-            return None
         offsets = np.concatenate(([0], np.cumsum(np.maximum(sizes, 0), dtype=np.int64)))
         data = pa.py_buffer(np.ascontiguousarray(self.work.column("id-data", "u1")))
-        valid = bits(sizes >= 0)
-        text = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(sizes), [valid, pa.py_buffer(offsets), data])
+        return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(sizes), [bits(sizes >= 0), pa.py_buffer(offsets), data])
+
+    def _ids_of(self, rows: slice) -> IdColumn | None:
+        if not (self.work.column("id-size", "i4")[rows] >= 0).any():
+            return None
+        text = self.id_texts()[rows]
         read = (self.column("kind") != REJECTED)[rows]  # an unreadable row must not change the type of the others' ids
         if read.all():
-            return id_column(text[rows])
-        column = id_column(text[rows].filter(wrapped(read)))
+            return id_column(text)
+        column = id_column(text.filter(wrapped(read)))
         return None if column is None else column.filled(read)
 
     def _column_of(self, side: int) -> IdColumn | None:

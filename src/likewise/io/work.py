@@ -324,7 +324,7 @@ TYPED = ("verb", "by", "normalize", "plan", "threshold_exact", "target", "bands"
 SET_BY = {"threshold_exact": f"{option('threshold')} or {option('within')}", "target": option("recall")}
 #: Values that an option of the same name sets.
 OPTIONS = re.compile(
-    r"method\.(?:plan\.)?(by|normalize|field|records|id|per|min_tokens|copies|keep|output|pairs|removed_records|on_error|max_record|limit|seed"
+    r"method\.(?:plan\.)?(by|normalize|field|records|id|per|min_tokens|copies|keep|output|pairs|removed_records|sketches|on_error|max_record|limit|seed"
     r"|level|min_left|ignore|ignore_common|also_inside|verify|exact|bands|rows|slots|sketch|tune|threshold_exact|target)(?:\[\d+\])?"
 )
 

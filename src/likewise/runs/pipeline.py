@@ -196,7 +196,8 @@ def decide(items: Items, run: Run, engine: Engine) -> Decision:
     if not work.done("decide"):
         decision = decided(items, engine.settle(items, engine.similar(items, engine.collide(items))), run)
         work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts, compared=decision.compared)
-    work.discard("sets", "odd", *(band_files.names(run.job.plan.bands) if run.job.plan else ()))
+    written = run.job.options.sketches  # later
+    work.discard("odd", *([] if written else ["sets", *(band_files.names(run.job.plan.bands) if run.job.plan else ())]))
     columns: dict[str, Any] = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
     done = work.done("decide")[0]
     columns |= {"facts": done["facts"], "compared": done["compared"]}

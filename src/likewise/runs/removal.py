@@ -36,6 +36,7 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
 
     given: the object of which the sources were made, for `Table.to_native`.
     """
+    outputs.check_sketches(run.job)
     outputs.check(sources[: run.first_side], run.job.options, run.job.want, written=target is not None)
     fate, items = outcome(sources, run, engine)
     documents, decision = fate.documents, fate.decision

@@ -18,7 +18,7 @@ import xxhash
 from likewise import __version__, schema
 from likewise.engines.threads import peak_memory
 from likewise.errors import DataError, UsageError, naming
-from likewise.io import upload
+from likewise.io import sketches, upload
 from likewise.io.address import Address
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
@@ -28,8 +28,10 @@ from likewise.io.placing import name_beside, publish, sweep
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.items.wrapped import wrapped
 from likewise.job import Job
+from likewise.kinds.kind import NEVER
 from likewise.messages import option
 from likewise.options import Options
+from likewise.planning import choose
 from likewise.records import REJECTED, Each, Edits, Want, in_turn
 from likewise.runs.fate import Fate
 from likewise.runs.pipeline import Run, check_unchanged
@@ -104,6 +106,8 @@ def write(fate: Fate, report: dict[str, Any], run: Run, copy: Copy, made: dict[s
         alone(staged / "rejected.jsonl", counts["rejected"], lambda path: write_lines(collection.rejections(0), path)),
         alone(staged / "report.json", None, lambda path: write_json(report, path)),
     ]
+    if options.sketches:
+        tables += of_sketches(collection, fate.kept, run.job, staged / "sketches")
     if options.pairs:
         tables.append(table(staged / "pairs.parquet", len(decision.matches), partial(compared_pairs, compared, decision), note))
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
@@ -134,6 +138,35 @@ def written_by(step: Step) -> list[Path]:
     if rows != step.rows:
         raise AssertionError(f"{step.name}: {rows} rows were written, expected {step.rows}; the output was not moved to its place")
     return paths
+
+
+def of_sketches(collection: Collection, kept: np.ndarray, job: Job, folder: Path) -> list[Step]:
+    """Return the steps that write the sketches of the kept rows, at least one file."""
+    assert job.plan is not None
+    stored = sketches.Stored(collection, np.flatnonzero(kept), job.plan.bands)
+    folder.mkdir(exist_ok=True)
+
+    def step(number: int, begin: int, stop: int) -> Step:
+        def write(path: Path) -> int:
+            return sketches.write(path, stored, begin, stop, grouped=job.options.per is not None)
+
+        return alone(folder / f"{number:06d}.arrow", stop - begin, write)
+
+    return [step(number, *cut) for number, cut in enumerate(list(stored.cuts(sketches.FILE_BYTES)) or [(0, 0)])]
+
+
+def check_sketches(job: Job) -> None:
+    """Raise UsageError, before any work, if the run has no band keys for an index, with the option that makes it have them."""
+    if not job.options.sketches or job.plan is not None:
+        return
+    what, asked = f"{option('sketches')}: an index needs band keys", job.options.asked
+    if job.base.bandless or job.compared.bands == NEVER:
+        raise UsageError(f"{what}, and {option('by', str(job.method))} compares {job.compared.name} without bands; leave it out")
+    if job.options.exact:
+        raise UsageError(f"{what}, and with {option('exact')} {job.compared.name} are joined without bands; leave one of them out")
+    plan = choose(method=job.method, facts=job.facts, **asked)
+    layout = f"{option('bands', plan.bands)} {option('rows', plan.rows)}"
+    raise UsageError(f"{what}, and these {job.compared.name} would be joined without bands; add {layout}, which has the same recall")
 
 
 def alone(path: Path, rows: int | None, write: Callable[[Path], int | None]) -> Step:

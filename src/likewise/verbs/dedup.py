@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Never
 
-from likewise.choices import Copies, Html, Level, Number, OnError, Output, Sketch, Tune, Verify, given
+from likewise.choices import WRITTEN, Copies, Html, Level, Number, OnError, Output, Sketch, Tune, Verify, given
 from likewise.engines.local import Local
 from likewise.errors import UsageError
 from likewise.io.address import place
@@ -20,9 +20,6 @@ from likewise.report.made import compared_with
 from likewise.runs.removal import remove
 from likewise.runs.results import Removal
 from likewise.runs.session import Inputs, resolved, started
-
-#: Options of `dedup` that say what goes into its folder.
-WRITTEN = ("output", "pairs", "removed_records")
 
 
 def dedup(
@@ -57,6 +54,7 @@ def dedup(
     output: Output | None = None,
     pairs: bool | None = None,
     removed_records: bool | None = None,
+    sketches: bool | None = None,
     bands: int | None = None,
     rows: int | None = None,
     slots: int | None = None,
@@ -113,6 +111,7 @@ def dedup(
     ``output``           "copy": the kept records; "ids": their ids; "mask": a table; "annotate": all records with added fields (copy)
     ``pairs``            True: also write the verified pairs
     ``removed_records``  True: also write the removed records
+    ``sketches``         True: also write the band keys and sets of the kept records, from which an index is built without their texts
     ``bands``, ``rows``  number of bands, and of rows in each (planned)
     ``slots``            maximum length of a signature (planned)
     ``sketch``           MinHash with one permutation, "oph", or with many, "classic" (oph)
@@ -143,7 +142,7 @@ def dedup(
     if out is not None and not isinstance(out, str | os.PathLike):
         raise UsageError(f"{option('out', out)}: give the path of a folder")
     target = None if out is None else place(out)
-    if target is None and (idle := [name for name in WRITTEN if choices.get(name)]):
+    if target is None and (idle := [name for name in WRITTEN.split() if choices.get(name)]):
         named = " and ".join(option(name, choices[name]) for name in idle)
         raise UsageError(f"{named}: nothing is written without {option('out')}; give {option('out', placeholder='FOLDER')}, or leave out the rest")
     if target is not None:
