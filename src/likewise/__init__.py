@@ -21,8 +21,9 @@ os.environ.setdefault("MIMALLOC_ARENA_RESERVE", str(64 * 2**10))
 _HOMES = {
     **{verb: f"likewise.verbs.{verb}" for verb in ("audit", "dedup", "neighbors", "pairs", "plan", "quotes", "repeats", "similarity")},
     "sketch": "likewise.verbs.similarity",
+    "Index": "likewise.verbs.index",
     **dict.fromkeys(("Text", "Measure", "Words", "Chars"), "likewise.methods"),
-    **dict.fromkeys(("LikewiseError", "UsageError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
+    **dict.fromkeys(("LikewiseError", "UsageError", "IdError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
     **dict.fromkeys(("Removal", "Pairs"), "likewise.runs.results"),
     "Quotes": "likewise.runs.quoted",
     "Repeats": "likewise.runs.repeated",
@@ -42,6 +43,8 @@ __all__ = [
     "DataError",
     "FormatError",
     "FrequentPairs",
+    "IdError",
+    "Index",
     "LikewiseError",
     "Measure",
     "MissingPartError",
@@ -72,7 +75,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from likewise import families, lecture
-    from likewise.errors import DataError, FormatError, LikewiseError, MissingPartError, UsageError
+    from likewise.errors import DataError, FormatError, IdError, LikewiseError, MissingPartError, UsageError
     from likewise.methods import Chars, Measure, Text, Words
     from likewise.planning import Plan
     from likewise.progress import Progress
@@ -85,6 +88,7 @@ if TYPE_CHECKING:
     from likewise.runs.table import Table
     from likewise.verbs.audit import audit
     from likewise.verbs.dedup import dedup
+    from likewise.verbs.index import Index
     from likewise.verbs.neighbors import neighbors
     from likewise.verbs.pairs import pairs
     from likewise.verbs.plan import plan

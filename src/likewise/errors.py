@@ -2,6 +2,7 @@
 
     LikewiseError
     ├── UsageError        an invalid value, option or combination
+    │   └── IdError       an id is in the index already, or is not in it
     ├── DataError         the input cannot be read in its format
     ├── FormatError       a file that likewise wrote (manifest, sketch, work folder) is damaged
     └── MissingPartError  an optional part is not installed
@@ -19,6 +20,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from likewise.messages import in_python, marked, option
 
@@ -40,6 +42,17 @@ class LikewiseError(Exception):
 
 class UsageError(LikewiseError, ValueError):
     """An invalid value, option or combination."""
+
+
+class IdError(UsageError):
+    """Ids of a write to an index that are there already, given twice, or not there. ``ids``, and ``rows``, their places in the batch."""
+
+    def __init__(self, message: object, ids: list[Any], rows: list[int]) -> None:
+        super().__init__(message)
+        self.ids, self.rows = ids, rows
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.marked, self.ids, self.rows)
 
 
 class DataError(LikewiseError, ValueError):

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from likewise.errors import FormatError, UsageError
+from likewise.index.ids import json_ids
 from likewise.index.settings import Settings, settings_of
-from likewise.index.sketching import Sketching, chosen, items_of, joined, json_ids
+from likewise.index.sketching import Sketching, chosen, items_of, joined
 from likewise.records import TEXT, Records
 from likewise.stages.sketch import sketcher
 

@@ -90,7 +90,7 @@ class Settings:
             "seed": options.seed,
             "per": options.per,
             "groups": None if self.grouped is None else {name: packed(getattr(self.grouped, name)) for name in ("words", "of")},
-            "items": {"dimension": facts.dimension or facts.features, "wide": facts.wide, "sparse": facts.sparse and not facts.features},
+            "facts": {"dimension": facts.dimension or facts.features, "wide": facts.wide, "sparse": facts.sparse and not facts.features},
             "family": family,
             "plan": {**layout, "chosen_by": self.plan.chosen_by},
             "sets": self.sets,
@@ -172,13 +172,13 @@ def facts_of(options: Options, dimension: int | None, *, wide: bool, sparse: boo
 
 def read(given: Mapping[str, Any]) -> Settings:
     """`Settings.from_dict`, without its checks."""
-    items, layout, family = given["items"], given["plan"], dict(given["family"])
+    known, layout, family = given["facts"], given["plan"], dict(given["family"])
     limit = "within" if "within" in given else "threshold"
     modes = {name: layout[name] for name in ("sketch", "tune") if layout[name]}
     asked = {limit: given[limit], "recall": given["recall"], "bands": layout["bands"], "rows": layout["rows"], **modes}
     by = {"by": given["by"]} | ({"normalize": list(given["normalize"]) or "none"} if normalizes(given["by"]) else {})
     options = resolve(**by, **asked, seed=given["seed"], **({"per": given["per"]} if given["per"] is not None else {}))
-    facts = facts_of(options, None if items["sparse"] else items["dimension"], wide=items["wide"], sparse=items["sparse"])
+    facts = facts_of(options, None if known["sparse"] else known["dimension"], wide=known["wide"], sparse=known["sparse"])
     name = family.pop("name")
     plan = choose(method=options.method, facts=facts, family=name, **options.asked)
     assert options.bound is not None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,15 +10,13 @@ import pyarrow as pa
 
 from likewise.errors import UsageError
 from likewise.families.bbit import BBit
+from likewise.index.ids import json_ids
 from likewise.index.settings import COMPACT_BITS, SLOT_BITS, Settings
 from likewise.index.store import Items
-from likewise.io.ids import as_json, to_json
 from likewise.items import binary, payloads
-from likewise.items.arrow import chunked, is_arrow
 from likewise.items.reader import Reader, column_of, read_column
 from likewise.kinds.kind import loaded
 from likewise.messages import option
-from likewise.options import integer
 from likewise.records import TEXT, Records
 from likewise.stages.candidates import keyed
 from likewise.stages.sketch import group_words
@@ -134,30 +131,11 @@ def reader_of(job: Any) -> Callable[[Any], tuple[pa.LargeBinaryArray, np.ndarray
     return others
 
 
-def json_ids(ids: Any, name: str = "ids", *, missing: bool = False) -> list[Any]:
-    """Ids as JSON text, from a list, an array or a column. Raises UsageError for values that are no ids: give strings or whole numbers.
-
-    name: the option, for messages. missing: None stays None.
-    """
-    if isinstance(ids, str | bytes | Mapping) or not (is_arrow(ids) or isinstance(ids, Iterable)):
-        raise UsageError(f"{option(name, ids)}: give a list of strings or whole numbers, one for each item")
-    if is_arrow(ids):
-        values = to_json(pa.concat_arrays(chunked(ids).chunks) if len(chunked(ids)) else pa.array([], pa.string())).to_pylist()
-    else:
-        values = [json_id(one, row, name) for row, one in enumerate(ids.tolist() if isinstance(ids, np.ndarray) else ids)]
-    if not missing and None in values:
-        raise UsageError(f"{option(name)}: row {values.index(None)} has none; give a string or a whole number for each item")
-    return values
-
-
-def json_id(given: Any, row: int, name: str = "ids") -> bytes | None:
-    """One id as JSON text; None for None. Raises UsageError."""
-    if type(given) is str and given.isascii() and given.isprintable() and not {'"', "\\"} & {*given}:
-        return b'"' + given.encode() + b'"'
-    value = integer(given)
-    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
-        return None if value is None else as_json(value)
-    raise UsageError(f"{option(name)}: row {row} is {given!r:.60}; give strings or whole numbers")
+def nothing(settings: Settings) -> Items:
+    """No items."""
+    widths = {"keys": (np.uint64, settings.bands), "copy": (np.uint64, 2), "slots": (np.uint8, settings.slots)}
+    arrays = {name: np.zeros((0, width), dtype) for name, (dtype, width) in widths.items()}
+    return Items([], size=np.zeros(0, np.uint32), words=np.zeros(0, np.uint64), **arrays)
 
 
 def chosen(items: Items, places: np.ndarray) -> Items:

@@ -1,0 +1,124 @@
+"""Items that are added only if nothing similar is in the index: the decision about each of a batch, and its writing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from likewise.index import ids as names
+from likewise.index.answers import Comparison, Matches
+from likewise.index.sketching import chosen
+from likewise.index.store import Change, Items, Store, View
+from likewise.stages.candidates import BUDGET
+
+
+class Arrived(NamedTuple):
+    """The outcome of a batch."""
+
+    added: np.ndarray  # bool[n]
+    matches: Matches  # by item: the most similar ones of each that was not added, and itself for one that was, with the value NaN
+    ids: list[bytes]  # of the matches
+
+
+class Looked(NamedTuple):
+    """The decision about the first items of a batch."""
+
+    new: np.ndarray  # bool[m]
+    similar: Matches  # the similar contents of the view, by item
+    inside: Matches  # the similar items before it in the batch: pairs of places
+
+
+def add_new(store: Store, comparison: Comparison, items: Items, k: int, numbered: Callable[[int], Sequence[bytes]] | None = None) -> Arrived:
+    """Add the new ones among items in their order. k: how many matches of the others are wanted. numbered: draws ids, if the items have none.
+
+    What is decided is written only if nothing that could change it came meanwhile; else the index is looked at again. Raises IdError for the id of a
+    new item that is there: the items before it were added.
+    """
+    n, begin, window = len(items), 0, len(items)
+    added = np.zeros(n, bool)
+    parts: list[Matches] = []
+    named: dict[int, bytes] = {}
+    while begin < n:
+        view = store.view()
+        here = chosen(items, np.arange(begin, min(begin + window, n)))
+        if numbered is not None:
+            here = replace(here, ids=numbered(len(here)))
+        found = look(view, comparison, here)
+        new = np.flatnonzero(found.new)
+        numbers = np.full(len(found.new), -1)
+        if len(new):
+            outcome = store.write(Change(chosen(here, new), after=view.last))
+            if outcome.conflict or (outcome.refused and numbered is not None):
+                continue
+            if outcome.refused:
+                rows = [begin + int(new[place]) for place in outcome.refused]
+                instead = f"give such items other ids, or call update to replace them; the items before row {rows[0]} were added if they are new"
+                if begin == 0:
+                    instead = "give such items other ids, or call update to replace them; nothing was written"
+                raise names.refused(items.ids, rows, there=True, instead=instead)
+            numbers[new] = outcome.numbers
+        matches = listed(view, comparison, found, numbers, k)
+        known = {int(number): here.ids[place] for place, number in enumerate(numbers.tolist()) if number >= 0}
+        others = np.array([number for number in np.unique(matches.number).tolist() if number not in known], np.int64)
+        named |= known | dict(zip(others.tolist(), view.ids(others), strict=True))
+        added[begin + new] = True
+        parts.append(matches._replace(query=matches.query + begin))
+        begin, window = begin + len(found.new), n if len(found.new) == len(here) else 2 * len(found.new)
+    whole = Matches(
+        *(np.concatenate([np.zeros(0, dtype), *each]) for dtype, each in zip("iif", zip(*parts, strict=True) if parts else [()] * 3, strict=True))
+    )
+    return Arrived(added, whole, [named[number] for number in whole.number.tolist()])
+
+
+def look(view: View, comparison: Comparison, items: Items) -> Looked:
+    """Decide about the items up to the first one whose bucket may be overfull together with new items before it: those must be written first."""
+    similar, met, crowded = comparison.matches(view, items)
+    earlier, later = sharing(items)
+    value = comparison.values(items, items, later, earlier)
+    old = np.zeros(len(items), bool)
+    old[similar.query] = True
+    new = ~old
+    before: dict[int, list[tuple[int, bool]]] = {}
+    for i, j, near in zip(earlier.tolist(), later.tolist(), (value == value).tolist(), strict=True):
+        before.setdefault(j, []).append((i, near))
+    end = len(items)
+    for j in sorted(before):
+        written = [(i, near) for i, near in before[j] if new[i]]
+        if written and (crowded[j] or met[j] + len(written) + 1 > BUDGET):
+            end = j
+            break
+        new[j] &= not any(near for _, near in written)
+    near = (value == value) & new[earlier] & (later < end)
+    return Looked(new[:end], similar.of(similar.query < end), Matches(later[near], earlier[near], value[near]))
+
+
+def sharing(items: Items) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs of items in a batch that share a key: (earlier, later), int64[p], each once."""
+    some = np.flatnonzero(items.size)
+    keys = items.keys[some]
+    order = np.argsort(keys, axis=0, kind="stable")
+    ascending = np.take_along_axis(keys, order, axis=0)
+    again = ascending[1:] == ascending[:-1]
+    pairs = [np.zeros((0, 2), np.int64)]
+    for band in np.flatnonzero(again.any(axis=0)).tolist():
+        for run in np.split(order[:, band], np.flatnonzero(~again[:, band]) + 1):
+            if len(run) > 1:
+                later, earlier = np.tril_indices(len(run), -1)
+                pairs.append(np.stack((some[run[earlier]], some[run[later]]), axis=1))
+    earlier, later = np.unique(np.concatenate(pairs), axis=0).T
+    return earlier, later
+
+
+def listed(view: View, comparison: Comparison, found: Looked, numbers: np.ndarray, k: int) -> Matches:
+    """The k most similar items of each that was not added, and itself for each that was. numbers: int64[m], of the items, -1 for those not added."""
+    old = ~found.new
+    stored = comparison.items(view, found.similar.of(old[found.similar.query]), k)
+    inside = found.inside.of(old[found.inside.query])
+    near = Matches(*map(np.concatenate, zip(stored, inside._replace(number=numbers[inside.number]), strict=True)))
+    rows = comparison.ordered(near, k)
+    new = np.flatnonzero(found.new)
+    whole = Matches(*map(np.concatenate, zip(rows, Matches(new, numbers[new], np.full(len(new), np.nan)), strict=True)))
+    return whole.of(np.argsort(whole.query, kind="stable"))

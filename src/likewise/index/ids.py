@@ -1,0 +1,69 @@
+"""Ids of an index: the user's names of items, and the errors about those that are there, or missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.errors import IdError, UsageError
+from likewise.io.ids import as_json, from_json, to_json
+from likewise.items.arrow import chunked, is_arrow
+from likewise.messages import option, quoted
+from likewise.options import integer
+
+
+def json_ids(ids: Any, name: str = "ids", *, missing: bool = False) -> list[Any]:
+    """Ids as JSON text, from a list, an array or a column. Raises UsageError for values that are no ids: give strings or whole numbers.
+
+    name: the option, for messages. missing: None stays None.
+    """
+    if isinstance(ids, str | bytes | Mapping) or not (is_arrow(ids) or isinstance(ids, Iterable)):
+        raise UsageError(f"{option(name, ids)}: give a list of strings or whole numbers, one for each item")
+    if is_arrow(ids):
+        values = to_json(pa.concat_arrays(chunked(ids).chunks) if len(chunked(ids)) else pa.array([], pa.string())).to_pylist()
+    else:
+        values = [json_id(one, row, name) for row, one in enumerate(ids.tolist() if isinstance(ids, np.ndarray) else ids)]
+    if not missing and None in values:
+        raise UsageError(f"{option(name)}: row {values.index(None)} has none; give a string or a whole number for each item")
+    return values
+
+
+def json_id(given: Any, row: int, name: str = "ids") -> bytes | None:
+    """One id as JSON text; None for None. Raises UsageError."""
+    if type(given) is str and given.isascii() and given.isprintable() and not {'"', "\\"} & {*given}:
+        return b'"' + given.encode() + b'"'
+    value = integer(given)
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return None if value is None else as_json(value)
+    raise UsageError(f"{option(name)}: row {row} is {given!r:.60}; give strings or whole numbers")
+
+
+def check_number(ids: Sequence[bytes], n: int) -> None:
+    """Raises UsageError unless each of n items has an id."""
+    if len(ids) != n:
+        raise UsageError(f"{option('ids')}: {len(ids):,} ids for {n:,} items; give one for each")
+
+
+def repeated(ids: Sequence[bytes]) -> list[int]:
+    """The places of ids that stand earlier in the list too."""
+    if len(set(ids)) == len(ids):
+        return []
+    seen: set[bytes] = set()
+    return [place for place, one in enumerate(ids) if one in seen or seen.add(one)]  # type: ignore[func-returns-value]
+
+
+def refused(ids: Sequence[bytes], rows: Sequence[int], *, there: bool, instead: str) -> IdError:
+    """The error about some ids of a batch: those at the places ``rows`` are in the index, or twice in the batch (``there``); or they are missing."""
+    row = rows[0]
+    name = from_json(ids[row])
+    if ids[row] in ids[:row]:
+        what = f"is given twice, in the rows {list(ids).index(ids[row])} and {row}"
+    else:
+        what = f"(row {row}) is {'in the index already' if there else 'not in the index'}"
+    others = len(rows) - 1
+    more = f", and so {'is' if others == 1 else 'are'} {others:,} more" if others else ""
+    return IdError(f"{option('ids')}: {quoted(name)} {what}{more}; {instead}", [from_json(ids[place]) for place in rows], list(rows))

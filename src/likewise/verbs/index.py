@@ -1,0 +1,301 @@
+"""The class `Index`: items that stay, and queries and writes that meet them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from likewise.choices import Number, Sketch, Tune, refuse_empty
+from likewise.errors import UsageError
+from likewise.index import ids as names
+from likewise.index.answers import Answers, Comparison, answers, check_limit, table
+from likewise.index.arrivals import add_new
+from likewise.index.ids import json_id, json_ids
+from likewise.index.opened import Durability, created, opened
+from likewise.index.settings import Kept, Settings, limit_at, recall_at, settings_of
+from likewise.index.sketching import Sketching, nothing
+from likewise.index.store import Change, Existing, Items, Store
+from likewise.io.ids import from_json
+from likewise.items.wrapped import wrapped
+from likewise.messages import option
+from likewise.methods import Measure, Text
+from likewise.options import integer
+from likewise.runs.table import Table
+
+#: What a message about ids proposes, by what was wanted of items whose ids are in the index.
+INSTEAD = {
+    "refuse": f"{option('existing', 'skip')} leaves such items out, {option('existing', 'replace')} puts them in the place of the old ones; "
+    "nothing was written",
+    "require": "add it before it is updated; nothing was written",
+    "skip": "",
+    "replace": "",
+}
+#: Items that `ids` reads at once.
+AT_ONCE = 4096
+
+
+class Added(NamedTuple):
+    """What `add` and `update` did."""
+
+    added: int  # items that are in the index now
+    skipped: int  # items that were left out, because their ids are in the index (``existing="skip"``)
+    ids: list[Any]  # the id of each given item
+
+
+class Index:
+    """An index of items: documents, sets, vectors or codes. It answers which of them are similar to a query, and stays when the process ends.
+
+    `create` makes one, `open` opens one that exists. Several threads may use an index, and several processes may read it; an index in a folder is
+    written by one process at a time. It is closed by `close` or at the end of a ``with`` block; nothing acknowledged is lost without that.
+
+    >>> import likewise as lw
+    >>> with lw.Index.create(by="words:2") as ix:
+    ...     ix.add(["a b c d e", "p q r"], ids=["x", "y"]).added
+    ...     ix.query(["a b c d e f"], k=1).to_dicts()
+    2
+    [{'query': 0, 'id': 'x', 'similarity': 0.8}]
+    """
+
+    def __init__(self, store: Store):
+        """The index of an open store. Raises FormatError for settings of another version of likewise."""
+        self.store = store
+        self.settings = Settings.from_dict(store.settings)
+        self.sketching = Sketching(self.settings)
+        self._at: Any = lru_cache(64)(lambda limit: Comparison(self.settings, limit))
+        self._next, self._lock = 0, Lock()
+
+    @classmethod
+    def create(
+        cls,
+        where: str | Path | None = None,
+        *,
+        by: str | Text | Measure | None = None,
+        threshold: Number | None = None,
+        within: Number | None = None,
+        recall: float | None = None,
+        normalize: str | Sequence[str] | None = None,
+        groups: str | Path | Mapping[Any, Any] | None = None,
+        per: str | None = None,
+        bands: int | None = None,
+        rows: int | None = None,
+        slots: int | None = None,
+        sketch: Sketch | None = None,
+        tune: Tune | None = None,
+        preset: str | None = None,
+        seed: int | str | None = None,
+        dimension: int | None = None,
+        wide: bool = False,
+        sparse: bool = False,
+        sets: Kept = "full",
+        durability: Durability = "commit",
+        overwrite: bool = False,
+    ) -> Self:
+        """Create an empty index: in memory, in a folder ``where``, or in a database at an address (``postgresql://``, ``valkey://``, ``redis://``).
+
+        ``by``, ``threshold``, ``within``, ``recall``, ``normalize``, ``groups``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset`` and
+        ``seed`` are those of `dedup`. Items are always found by bands: also vectors and codes, whose number of numbers or bits is ``dimension``.
+        ``wide``: numbers of vectors are float64, not float32; ``sparse``: vectors are sparse, and have no ``dimension``.
+        ``per``: a name for groups; only items with an equal value are compared, and the value is given with each item.
+
+        ``sets`` is what is kept of each item to compare it: "full"; "compact", the upper 48 bits of each shingle or element; or "none", shortened
+        signatures of 8 bits a slot, so that answers are estimates, and `add_new` is not possible.
+        ``durability``: with "commit" an acknowledged write survives power loss, with "relaxed" only the end of the process, however it ends.
+        ``overwrite`` replaces an index that is there.
+
+        Raises UsageError for measures without hash families (strings, features/chamfer and others), and for an index that is there.
+        """
+        choices = {"by": by, "threshold": threshold, "within": within, "recall": recall, "normalize": normalize, "groups": groups, "per": per}
+        choices |= {"bands": bands, "rows": rows, "slots": slots, "sketch": sketch, "tune": tune, "preset": preset, "seed": seed}
+        refuse_empty(where=where, **choices)
+        settings = settings_of(sets=sets, dimension=dimension, wide=wide, sparse=sparse, **choices)
+        return cls(created(where, settings.to_dict(), durability=durability, overwrite=overwrite))
+
+    @classmethod
+    def open(cls, where: str | Path, *, read_only: bool = False, durability: Durability = "commit") -> Self:
+        """Open the index in a folder, or at an address. ``read_only`` allows any number of processes beside the one that writes.
+
+        Raises UsageError if there is no index, and FormatError if it is damaged.
+        """
+        refuse_empty(where=where)
+        return cls(opened(where, read_only=read_only, durability=durability))
+
+    def add(self, items: Any, ids: Any = None, *, per: Any = None, existing: Literal["refuse", "skip", "replace"] = "refuse") -> Added:
+        """Add a batch of items, all of them or, after an error, none.
+
+        items: a list, an array or an Arrow column, as `similarity` takes them. ids: a string or a whole number for each; if left out, numbers that no
+        item has. per: the value of each item, if the index has groups. existing: what happens if an id is in the index: "refuse" raises IdError,
+        "skip" leaves the item out, "replace" puts it in the place of the old one.
+
+        Returns `Added`. Raises UsageError for values that are not items of the index, with the row, and IdError for ids.
+        """
+        if existing not in ("refuse", "skip", "replace"):
+            raise UsageError(f"{option('existing', existing)}: choose one of refuse, skip, replace")
+        return self._written(self.sketching.items(items, per=per), ids, existing)
+
+    def update(self, items: Any, ids: Any, *, per: Any = None) -> Added:
+        """Put items in the places of those with these ids, all of them or none. Raises IdError for an id that is not in the index; else as `add`."""
+        return self._written(self.sketching.items(items, per=per), [] if ids is None else ids, "require")
+
+    def add_new(self, items: Any, ids: Any = None, *, per: Any = None, k: int = 1) -> Table:
+        """Add those items that have no similar one in the index yet, in their order: each is compared with those before it in the batch too.
+
+        An item is added if, and only if, no item that shares a bucket with it is at or above the threshold of the index. Concurrent calls, also of
+        other processes, behave as if one came after the other. Items without content are always added.
+
+        Returns a table: row (the place of an item in the batch), added, id, similarity or distance. An item that was added has a row with its own id;
+        one that was not has the id of the most similar item, or up to ``k`` of them. Raises UsageError for an index without sets, and IdError for the
+        id of a new item that is in the index or twice in the batch.
+        """
+        if not self.settings.exact:
+            why = "this index keeps no sets, so similarities are only estimated"
+            raise UsageError(f"add_new: {why}; create one with {option('sets', 'compact')} or full")
+        check_k(k)
+        found = self.sketching.items(items, per=per)
+        if ids is not None:
+            found = replace(found, ids=self._ids(ids, len(found)))
+            if twice := names.repeated(found.ids):
+                raise names.refused(found.ids, twice, there=True, instead="give each item an id of its own; nothing was written")
+        comparison = self.comparison()
+        arrived = add_new(self.store, comparison, found, k, None if ids is not None else self._numbered)
+        rows = arrived.matches.query
+        return Table(table(comparison, ("row", wrapped(rows)), arrived.ids, arrived.matches.value, ("added", wrapped(arrived.added[rows]))))
+
+    def query(
+        self,
+        items: Any,
+        *,
+        ids: Any = None,
+        per: Any = None,
+        k: int | None = None,
+        threshold: Number | None = None,
+        within: Number | None = None,
+        force: bool = False,
+    ) -> Answers:
+        """Find the items of the index that are similar to each query: those that share a bucket with it, at or above the threshold.
+
+        k: the most similar k of each query; None: all. threshold, within: the limit, by default that of the index. With one that is looser the bands
+        find less, as ``report["recall"]`` says; below one half this is an error, unless ``force``. ids: names of the queries for the table.
+        per: as in `add`. Returns `Answers`: query, id, similarity or distance, which are exact; or estimate and standard_error.
+
+        Raises UsageError for values that are not items of the index, with the row.
+        """
+        check_k(k)
+        limit = limit_at(self.settings, threshold, within)
+        check_limit(self.settings, limit, force=force)
+        queries = self.sketching.items(items, [] if ids is None else json_ids(ids), per)
+        if ids is not None:
+            names.check_number(queries.ids, len(queries))
+        return self.answered(queries, limit, k)
+
+    def answered(self, queries: Items, limit: Fraction | None = None, k: int | None = None) -> Answers:
+        """`query` by items that are sketched, with their ids or without any."""
+        comparison, view = self.comparison(limit), self.store.view()
+        similar, _, _ = comparison.matches(view, queries)
+        matches = comparison.items(view, similar, k)
+        return answers(comparison, self.settings, matches, view.ids(matches.number), queries.ids)
+
+    def comparison(self, limit: Fraction | None = None) -> Comparison:
+        """What compares items at a limit, by default that of the index."""
+        found: Comparison = self._at(self.settings.plan.threshold if limit is None else limit)
+        return found
+
+    def remove(self, ids: Any, *, missing: Literal["ignore", "refuse"] = "ignore") -> int:
+        """Remove the items with these ids; returns the number of those that were there.
+
+        missing: what happens with an id that is not: "ignore", or "refuse", which raises IdError and removes nothing.
+        """
+        if missing not in ("ignore", "refuse"):
+            raise UsageError(f"{option('missing', missing)}: choose ignore or refuse")
+        given = json_ids(ids)
+        if missing == "refuse" and (gone := np.flatnonzero(self.store.view().find(given) < 0).tolist()):
+            raise names.refused(given, gone, there=False, instead=f"nothing was removed; with {option('missing', 'ignore')} such ids are left out")
+        return self.store.write(Change(nothing(self.settings), remove=given)).removed
+
+    def __contains__(self, id: object) -> bool:
+        return bool(self.store.view().find([json_id(id, 0) or b""])[0] >= 0)
+
+    def __len__(self) -> int:
+        return len(self.store.view())
+
+    def ids(self) -> Iterator[Any]:
+        """The ids of all items, in order of arrival, as they were given. Later changes do not show."""
+        for _, items in self.store.view().scan(most=AT_ONCE):
+            yield from map(from_json, items.ids)
+
+    def flush(self) -> None:
+        """Move what was written last to where it takes least room and time."""
+        self.store.flush()
+
+    def compact(self) -> None:
+        """Give back the room of items that were removed."""
+        self.store.compact()
+
+    def check(self) -> list[str]:
+        """Read all that is stored; returns a sentence for each fault."""
+        return self.store.check()
+
+    def backup(self, path: str | Path) -> None:
+        """Write a consistent copy of the index, which is a new index, into a new folder. Others may write meanwhile."""
+        refuse_empty(path=path)
+        self.store.backup(Path(path))
+
+    def info(self) -> dict[str, Any]:
+        """Facts about the index, as plain values: items, removed, bytes, what it promises about durability, and its settings."""
+        plan = self.settings.plan
+        chosen = self.settings.to_dict()
+        limit = "within" if self.settings.options.method.facts.distance else "threshold"
+        kept = ("by", "normalize", "seed", "per", "family", "sets", "bits", "likewise")
+        layout = {"bands": plan.bands, "rows": plan.rows, "recall": recall_at(self.settings, plan.threshold)}
+        return {**self.store.info(), limit: float(plan.threshold), **layout, **{name: chosen[name] for name in kept}, **chosen["facts"]}
+
+    def close(self) -> None:
+        """Let go of files, locks and connections."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Index by {self.settings.options.method}: {self.settings.plan.layout}, {self.settings.plan.place}, sets {self.settings.sets}>"
+
+    def _ids(self, ids: Any, n: int) -> list[bytes]:
+        """The ids of n items as JSON text."""
+        given = json_ids(ids)
+        names.check_number(given, n)
+        return given
+
+    def _numbered(self, n: int) -> list[bytes]:
+        """Ids that this process gave to no other item: numbers above that of the last item."""
+        with self._lock:
+            begin = max(self._next, self.store.view().last + 1)
+            self._next = begin + n
+        return [b"%d" % number for number in range(begin, begin + n)]
+
+    def _written(self, items: Items, ids: Any, existing: Existing) -> Added:
+        while True:
+            given = self._numbered(len(items)) if ids is None else self._ids(ids, len(items))
+            found = self.store.write(Change(replace(items, ids=given), existing))
+            if not found.refused:
+                break
+            if ids is not None:
+                raise names.refused(given, found.refused, there=existing == "refuse", instead=INSTEAD[existing])
+        added = int((found.numbers >= 0).sum())
+        return Added(added, len(items) - added, list(map(from_json, given)))
+
+
+def check_k(k: Any) -> None:
+    """Raises UsageError unless k is None or a whole number from 1."""
+    number = integer(k)
+    if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
+        raise UsageError(f"{option('k', k)}: give a whole number of 1 or more")
