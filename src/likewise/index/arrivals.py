@@ -12,7 +12,7 @@ from likewise.index import ids as names
 from likewise.index.answers import Comparison, Matches
 from likewise.index.sketching import chosen
 from likewise.index.store import Change, Items, Store, View
-from likewise.stages.candidates import BUDGET
+from likewise.stages import candidates
 
 
 class Arrived(NamedTuple):
@@ -68,7 +68,10 @@ def add_new(store: Store, comparison: Comparison, items: Items, k: int, numbered
         parts.append(matches._replace(query=matches.query + begin))
         begin, window = begin + len(found.new), n if len(found.new) == len(here) else 2 * len(found.new)
     whole = Matches(
-        *(np.concatenate([np.zeros(0, dtype), *each]) for dtype, each in zip("iif", zip(*parts, strict=True) if parts else [()] * 3, strict=True))
+        *(
+            np.concatenate([np.zeros(0, dtype), *each])
+            for dtype, each in zip(("i8", "i8", "f8"), zip(*parts, strict=True) if parts else [()] * 3, strict=True)
+        )
     )
     return Arrived(added, whole, [named[number] for number in whole.number.tolist()])
 
@@ -87,7 +90,7 @@ def look(view: View, comparison: Comparison, items: Items) -> Looked:
     end = len(items)
     for j in sorted(before):
         written = [(i, near) for i, near in before[j] if new[i]]
-        if written and (crowded[j] or met[j] + len(written) + 1 > BUDGET):
+        if written and (crowded[j] or met[j] + len(written) + 1 > candidates.BUDGET):
             end = j
             break
         new[j] &= not any(near for _, near in written)

@@ -42,12 +42,6 @@ def json_id(given: Any, row: int, name: str = "ids") -> bytes | None:
     raise UsageError(f"{option(name)}: row {row} is {given!r:.60}; give strings or whole numbers")
 
 
-def check_number(ids: Sequence[bytes], n: int) -> None:
-    """Raises UsageError unless each of n items has an id."""
-    if len(ids) != n:
-        raise UsageError(f"{option('ids')}: {len(ids):,} ids for {n:,} items; give one for each")
-
-
 def repeated(ids: Sequence[bytes]) -> list[int]:
     """The places of ids that stand earlier in the list too."""
     if len(set(ids)) == len(ids):

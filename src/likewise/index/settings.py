@@ -76,7 +76,7 @@ class Settings:
         return replace(job_of(self.options, facts=self.facts, grouped=self.grouped), plan=self.plan, exact=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings as JSON, for a store; `from_dict` reads them."""
+        """The settings as JSON, for a store, which itself reads sets, bands, bits and slots alone; `from_dict` reads them."""
         options, facts = self.options, self.facts
         family = {"name": self.plan.collision.family, **self.plan.collision.parameters}
         layout = {"bands": self.plan.bands, "rows": self.plan.rows, "sketch": self.plan.sketch, "tune": self.plan.tune}
@@ -93,8 +93,7 @@ class Settings:
             "facts": {"dimension": facts.dimension or facts.features, "wide": facts.wide, "sparse": facts.sparse and not facts.features},
             "family": family,
             "plan": {**layout, "chosen_by": self.plan.chosen_by},
-            "sets": self.sets,
-            "bits": self.bits,
+            **{name: getattr(self, name) for name in ("sets", "bands", "bits", "slots")},
         }
 
     @classmethod
@@ -189,8 +188,9 @@ def read(given: Mapping[str, Any]) -> Settings:
     groups = given["groups"]
     grouped = None if groups is None else Groups.of_words(unpacked(groups["words"]), unpacked(groups["of"]))
     settings = Settings(options=options, facts=facts, plan=plan, sets=given["sets"], grouped=grouped)
-    if settings.bits != given["bits"]:
-        raise FormatError(f"the index keeps {given['bits']} bits, and this version of likewise {settings.bits}; {made_by(given)}")
+    for kept in ("bands", "bits", "slots"):
+        if getattr(settings, kept) != given[kept]:
+            raise FormatError(f"the index keeps {given[kept]} {kept}, and this version of likewise {getattr(settings, kept)}; {made_by(given)}")
     return settings
 
 

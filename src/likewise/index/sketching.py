@@ -12,7 +12,7 @@ from likewise.errors import UsageError
 from likewise.families.bbit import BBit
 from likewise.index.ids import json_ids
 from likewise.index.settings import COMPACT_BITS, SLOT_BITS, Settings
-from likewise.index.store import Items
+from likewise.index.store import KEY_BITS, Items
 from likewise.items import binary, payloads
 from likewise.items.reader import Reader, column_of, read_column
 from likewise.kinds.kind import loaded
@@ -94,8 +94,8 @@ def compared_as(settings: Settings) -> Callable[[Mapping[str, np.ndarray], np.nd
             slots, words = family.signature((words, ends)), words[:0]
         elif settings.sets == "compact":
             words = words & UPPER
-        plain = np.ascontiguousarray
-        return Items(ids, plain(keys), plain(copy, np.uint64), plain(size, np.uint32), plain(words, np.uint64), plain(slots))
+        keys, copy = keys >> np.uint64(64 - KEY_BITS), copy >> np.array([0, 32], np.uint64)
+        return Items(ids, *map(np.ascontiguousarray, (keys, copy, size, words, slots), (np.uint64, np.uint64, np.uint32, np.uint64, np.uint8)))
 
     return made
 

@@ -55,13 +55,6 @@ class Index:
 
     `create` makes one, `open` opens one that exists. Several threads may use an index, and several processes may read it; an index in a folder is
     written by one process at a time. It is closed by `close` or at the end of a ``with`` block; nothing acknowledged is lost without that.
-
-    >>> import likewise as lw
-    >>> with lw.Index.create(by="words:2") as ix:
-    ...     ix.add(["a b c d e", "p q r"], ids=["x", "y"]).added
-    ...     ix.query(["a b c d e f"], k=1).to_dicts()
-    2
-    [{'query': 0, 'id': 'x', 'similarity': 0.8}]
     """
 
     def __init__(self, store: Store):
@@ -130,19 +123,19 @@ class Index:
     def add(self, items: Any, ids: Any = None, *, per: Any = None, existing: Literal["refuse", "skip", "replace"] = "refuse") -> Added:
         """Add a batch of items, all of them or, after an error, none.
 
-        items: a list, an array or an Arrow column, as `similarity` takes them. ids: a string or a whole number for each; if left out, numbers that no
-        item has. per: the value of each item, if the index has groups. existing: what happens if an id is in the index: "refuse" raises IdError,
-        "skip" leaves the item out, "replace" puts it in the place of the old one.
+        items: a list, an array or an Arrow column, as `similarity` takes them; or `Items` that are sketched, with their ids. ids: a string or a whole
+        number for each; if left out, numbers that no item has. per: the value of each item, if the index has groups. existing: what happens if an id
+        is in the index: "refuse" raises IdError, "skip" leaves the item out, "replace" puts it in the place of the old one.
 
         Returns `Added`. Raises UsageError for values that are not items of the index, with the row, and IdError for ids.
         """
         if existing not in ("refuse", "skip", "replace"):
             raise UsageError(f"{option('existing', existing)}: choose one of refuse, skip, replace")
-        return self._written(self.sketching.items(items, per=per), ids, existing)
+        return self._written(self._sketched(items, ids, per), existing)
 
     def update(self, items: Any, ids: Any, *, per: Any = None) -> Added:
         """Put items in the places of those with these ids, all of them or none. Raises IdError for an id that is not in the index; else as `add`."""
-        return self._written(self.sketching.items(items, per=per), [] if ids is None else ids, "require")
+        return self._written(self._sketched(items, [] if ids is None and not isinstance(items, Items) else ids, per), "require")
 
     def add_new(self, items: Any, ids: Any = None, *, per: Any = None, k: int = 1) -> Table:
         """Add those items that have no similar one in the index yet, in their order: each is compared with those before it in the batch too.
@@ -158,13 +151,11 @@ class Index:
             why = "this index keeps no sets, so similarities are only estimated"
             raise UsageError(f"add_new: {why}; create one with {option('sets', 'compact')} or full")
         check_k(k)
-        found = self.sketching.items(items, per=per)
-        if ids is not None:
-            found = replace(found, ids=self._ids(ids, len(found)))
-            if twice := names.repeated(found.ids):
-                raise names.refused(found.ids, twice, there=True, instead="give each item an id of its own; nothing was written")
+        found = self._sketched(items, ids, per)
+        if twice := names.repeated(found.ids):
+            raise names.refused(found.ids, twice, there=True, instead="give each item an id of its own; nothing was written")
         comparison = self.comparison()
-        arrived = add_new(self.store, comparison, found, k, None if ids is not None else self._numbered)
+        arrived = add_new(self.store, comparison, found, k, None if len(found.ids) else self._numbered)
         rows = arrived.matches.query
         return Table(table(comparison, ("row", wrapped(rows)), arrived.ids, arrived.matches.value, ("added", wrapped(arrived.added[rows]))))
 
@@ -190,14 +181,7 @@ class Index:
         check_k(k)
         limit = limit_at(self.settings, threshold, within)
         check_limit(self.settings, limit, force=force)
-        queries = self.sketching.items(items, [] if ids is None else json_ids(ids), per)
-        if ids is not None:
-            names.check_number(queries.ids, len(queries))
-        return self.answered(queries, limit, k)
-
-    def answered(self, queries: Items, limit: Fraction | None = None, k: int | None = None) -> Answers:
-        """`query` by items that are sketched, with their ids or without any."""
-        comparison, view = self.comparison(limit), self.store.view()
+        queries, comparison, view = self._sketched(items, ids, per), self.comparison(limit), self.store.view()
         similar, _, _ = comparison.matches(view, queries)
         matches = comparison.items(view, similar, k)
         return answers(comparison, self.settings, matches, view.ids(matches.number), queries.ids)
@@ -269,11 +253,15 @@ class Index:
     def __repr__(self) -> str:
         return f"<Index by {self.settings.options.method}: {self.settings.plan.layout}, {self.settings.plan.place}, sets {self.settings.sets}>"
 
-    def _ids(self, ids: Any, n: int) -> list[bytes]:
-        """The ids of n items as JSON text."""
+    def _sketched(self, items: Any, ids: Any, per: Any) -> Items:
+        """A batch as items with these ids, or without any."""
+        found = items if isinstance(items, Items) else self.sketching.items(items, per=per)
+        if ids is None:
+            return found
         given = json_ids(ids)
-        names.check_number(given, n)
-        return given
+        if len(given) != len(found):
+            raise UsageError(f"{option('ids')}: {len(given):,} ids for {len(found):,} items; give one for each")
+        return replace(found, ids=given)
 
     def _numbered(self, n: int) -> list[bytes]:
         """Ids that this process gave to no other item: numbers above that of the last item."""
@@ -282,16 +270,16 @@ class Index:
             self._next = begin + n
         return [b"%d" % number for number in range(begin, begin + n)]
 
-    def _written(self, items: Items, ids: Any, existing: Existing) -> Added:
+    def _written(self, items: Items, existing: Existing) -> Added:
         while True:
-            given = self._numbered(len(items)) if ids is None else self._ids(ids, len(items))
-            found = self.store.write(Change(replace(items, ids=given), existing))
+            named = items if len(items.ids) or not len(items) else replace(items, ids=self._numbered(len(items)))
+            found = self.store.write(Change(named, existing))
             if not found.refused:
                 break
-            if ids is not None:
-                raise names.refused(given, found.refused, there=existing == "refuse", instead=INSTEAD[existing])
+            if named is items:
+                raise names.refused(items.ids, found.refused, there=existing == "refuse", instead=INSTEAD[existing])
         added = int((found.numbers >= 0).sum())
-        return Added(added, len(items) - added, list(map(from_json, given)))
+        return Added(added, len(items) - added, list(map(from_json, named.ids)))
 
 
 def check_k(k: Any) -> None:
