@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import likewise as lw
 from kind_items import MADE, write
 from likewise import families
+from likewise.index.settings import Settings
 from likewise.io import bands, batches, sketches
 from likewise.io.formats import lines
 from likewise.io.work import Work
@@ -67,6 +69,8 @@ def test_they_describe_the_kept_records(tmp_path):
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert "sketches/000000.arrow" in [entry["path"] for entry in manifest["outputs"]]
     assert manifest["method"]["sketches"] is True
+    settings = Settings.from_dict(manifest["index"])
+    assert (settings.plan.bands, settings.plan.rows, str(settings.options.method), settings.options.bound) == (5, 3, "words:5", Fraction("0.8"))
 
 
 @pytest.mark.parametrize("name", ["elements", "weighted", "cosine", "l2", "hamming"])

@@ -110,6 +110,16 @@ class Settings:
             fault = getattr(error, "marked", None) or f"{type(error).__name__} {error}"
             raise FormatError(f"the settings of the index are damaged: {fault}; restore the index from a backup") from error
 
+    def keeping(self, sets: Kept) -> Settings:
+        """The same settings for an index that keeps this of each item. Raises UsageError for items that cannot be kept so."""
+        if sets not in KEPT:
+            raise UsageError(f"{option('sets', sets)}: choose one of {', '.join(KEPT)}")
+        compared = self.options.method.compared.seen(self.facts)
+        if sets != "full" and not compared.sets:
+            what = "only sets of shingles or elements can be kept so"
+            raise UsageError(f"{option('sets', sets)}: {what}; leave it out to compare {compared.name} exactly")
+        return replace(self, sets=sets)
+
     def difference(self, other: Settings) -> str:
         """The first setting in which two indexes differ, for a message; empty if items of one can be kept in the other."""
         mine, yours = ({name: value for name, value in one.to_dict().items() if name != "likewise"} for one in (self, other))
@@ -123,25 +133,35 @@ def settings_of(
     *, sets: Kept = "full", dimension: int | None = None, wide: bool = False, sparse: bool = False, groups: Any = None, **choices: Any
 ) -> Settings:
     """The settings from a user's options. choices: those of `resolve` that are not None. Raises UsageError for what cannot be in an index."""
-    if sets not in KEPT:
-        raise UsageError(f"{option('sets', sets)}: choose one of {', '.join(KEPT)}")
     given = {name: value for name, value in choices.items() if value is not None}
     if groups is not None:
         given["groups"] = groups
     options = resolve(**given)
-    method = options.method
-    if method.bandless:
-        why = "items of an index are found by their bands, and this measure has no hash family"
-        raise UsageError(f"{option('by', str(method))}: {why}; {INSTEAD.get(method.kind.name, 'choose another measure')}")
+    check_bands(options)
     facts = facts_of(options, dimension, wide=wide, sparse=sparse)
-    compared = method.compared.seen(facts)
-    if sets != "full" and not compared.sets:
-        raise UsageError(f"{option('sets', sets)}: only sets of shingles or elements can be kept so; leave it out to compare {compared.name} exactly")
-    plan = options.plan or choose(method=method, facts=facts, **options.asked)
     grouped = None if options.groups is None else Groups(options.groups, options.seed)
-    settings = Settings(options=replace(options, groups=None), facts=facts, plan=plan, sets=sets, grouped=grouped)
-    method.kind.seen(facts).check(settings.job())
+    settings = settings_for(options, facts, options.plan, grouped).keeping(sets)
+    options.method.kind.seen(facts).check(settings.job())
     return settings
+
+
+def settings_of_job(job: Job) -> Settings:
+    """The settings of an index of the items of a run. Raises UsageError for a measure without bands."""
+    check_bands(job.options)
+    return settings_for(job.options, job.facts, job.plan, job.grouped)
+
+
+def settings_for(options: Options, facts: Facts, plan: Plan | None, grouped: Any) -> Settings:
+    """The settings, with a plan if there is none: items of an index always have bands."""
+    made = plan or choose(method=options.method, facts=facts, **options.asked)
+    return Settings(options=replace(options, groups=None), facts=facts, plan=made, sets="full", grouped=grouped)
+
+
+def check_bands(options: Options) -> None:
+    """Raises UsageError for a measure without bands."""
+    if options.method.bandless:
+        why = "items of an index are found by their bands, and this measure has no hash family"
+        raise UsageError(f"{option('by', str(options.method))}: {why}; {INSTEAD.get(options.method.kind.name, 'choose another measure')}")
 
 
 def facts_of(options: Options, dimension: int | None, *, wide: bool, sparse: bool) -> Facts:

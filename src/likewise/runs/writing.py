@@ -18,6 +18,7 @@ import xxhash
 from likewise import __version__, schema
 from likewise.engines.threads import peak_memory
 from likewise.errors import DataError, UsageError, naming
+from likewise.index.settings import settings_of_job
 from likewise.io import sketches, upload
 from likewise.io.address import Address
 from likewise.io.collection import Collection
@@ -362,7 +363,8 @@ def manifest(collection: Collection, job: Job, outputs: list[dict[str, Any]]) ->
     ]
     sides = sided("inputs", inputs, collection.first_side)
     outputs = [{**entry, "path": printable(entry["path"])} for entry in sorted(outputs, key=lambda entry: entry["path"].split("/"))]
-    return {"format": "likewise/output", "version": 1, **described(job, "dedup"), **sides, "outputs": outputs}
+    index = {"index": settings_of_job(job).to_dict()} if job.options.sketches else {}
+    return {"format": "likewise/output", "version": 1, **described(job, "dedup"), **index, **sides, "outputs": outputs}
 
 
 def sided(name: str, entries: list[Any], first_side: int) -> dict[str, list[Any]]:
