@@ -49,6 +49,7 @@ class Job:
     facts: Facts
     grouped: Grouping | None = None  # maps elements to groups
     ignored: Ignored | None = None  # shingles or elements that are left out of all sets; None: nothing is to be ignored
+    kept: int | None = None  # items are compared with those of an index, which keeps so many upper bits of each word (`stages.kept`)
 
     @property
     def method(self) -> Text | Measure:

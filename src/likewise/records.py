@@ -117,6 +117,7 @@ class Records:
     other: str = ""  # description (items.unusable.held) of the first value that is not of the wanted kind, or empty
     found: bool = True  # at least one row has the wanted text field, whatever its value (null counts)
     located: np.ndarray | None = None  # int64[n, 2]: where the value begins and ends in a chunk of bytes, quotes included (Want.located)
+    sketched: dict[str, np.ndarray] | None = None  # rows of an index: columns that `stages.sketch` makes of other rows; they have no payloads
 
     def __len__(self) -> int:
         return len(self.kind)

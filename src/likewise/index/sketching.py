@@ -11,18 +11,16 @@ import pyarrow as pa
 from likewise.errors import UsageError
 from likewise.families.bbit import BBit
 from likewise.index.ids import json_ids
-from likewise.index.settings import COMPACT_BITS, SLOT_BITS, Settings
-from likewise.index.store import KEY_BITS, Items
+from likewise.index.settings import SLOT_BITS, Settings
+from likewise.index.store import Items
 from likewise.items import binary, payloads
 from likewise.items.reader import Reader, column_of, read_column
 from likewise.kinds.kind import loaded
 from likewise.messages import option
 from likewise.records import TEXT, Records
-from likewise.stages.candidates import keyed
+from likewise.stages.kept import copies_kept, keys_kept, words_kept
 from likewise.stages.sketch import group_words
 
-#: The upper bits of a word that are kept with ``sets="compact"``.
-UPPER = np.uint64((1 << 64) - (1 << (64 - COMPACT_BITS)))
 #: Columns that an index takes from those of a stage (`stages.sketch.sketcher`).
 COLUMNS = ("copy", "size", "sets", "band_keys", "per")
 
@@ -85,16 +83,14 @@ def compared_as(settings: Settings) -> Callable[[Mapping[str, np.ndarray], np.nd
     family = BBit(plan.slots, SLOT_BITS, plan.sketch, settings.options.seed) if settings.sets == "none" else None
 
     def made(columns: Mapping[str, np.ndarray], per: np.ndarray | None, ids: Sequence[bytes]) -> Items:
-        keys, copy, size, words = columns["band_keys"].T, columns["copy"], columns["size"], columns["sets"]
-        if per is not None:
-            keys, copy = keyed(keys, per[:, np.newaxis]), keyed(copy, per[:, np.newaxis])
+        keys, copy = keys_kept(columns["band_keys"], per).T, copies_kept(columns["copy"], per)
+        size, words = columns["size"], columns["sets"]
         slots = np.zeros((len(size), 0), np.uint8)
         if family is not None:
             ends = np.concatenate(([0], np.cumsum(size, dtype=np.int64)))
             slots, words = family.signature((words, ends)), words[:0]
-        elif settings.sets == "compact":
-            words = words & UPPER
-        keys, copy = keys >> np.uint64(64 - KEY_BITS), copy >> np.array([0, 32], np.uint64)
+        else:
+            words = words_kept(words, settings.bits)
         return Items(ids, *map(np.ascontiguousarray, (keys, copy, size, words, slots), (np.uint64, np.uint64, np.uint32, np.uint64, np.uint8)))
 
     return made

@@ -13,8 +13,10 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-#: The bits of a band's key that an index keeps: a bucket of 2^24 items then holds one by chance in 2^24 looks, and each is compared.
-KEY_BITS = 48
+from likewise.stages import kept
+
+#: The bits of a band's key that an index keeps.
+KEY_BITS = kept.KEY_BITS
 #: What happens with an item whose id is in the index: nothing is written at all; the item is left out; it takes the place of the old one. With
 #: "require" ids must be there, and the items take the places of the old ones; else nothing is written at all.
 Existing = Literal["refuse", "skip", "replace", "require"]

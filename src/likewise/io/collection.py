@@ -95,7 +95,7 @@ def read(
         if too_large := first_above(records.text, memory, takes):
             return Sketched(task.source, *at, records, {}, b"", 0, too_large)
         columns, digest = sketch(records), fingerprint(records)
-        records = replace(records, text=binary.from_list([]))
+        records = replace(records, text=binary.from_list([]), sketched=None)
         return Sketched(task.source, *at, records, columns, digest, CHUNK_COPIES * nbytes + sum(values.nbytes for values in columns.values()))
 
     stated = of_payload(want.kind).stated
@@ -182,11 +182,13 @@ def tasks(sources: Sequence[Source], numbers: range, want: Want, work: Work | Pa
 
 
 def fingerprint(records: Records) -> bytes:
-    """Return 128 bits of the content: the kinds, lengths and texts of the rows."""
+    """Return 128 bits of the content: the kinds, lengths and texts of the rows; of an index, what it keeps of them."""
     digest = xxhash.xxh3_128(records.kind.tobytes())
     offsets = np.frombuffer(records.text.buffers()[1], np.int64)[records.text.offset :][: len(records) + 1] if len(records) else np.zeros(1, np.int64)
     digest.update(np.diff(offsets).tobytes())
     digest.update(memoryview(records.text.buffers()[2] or b"")[offsets[0] : offsets[-1]])
+    for values in (records.sketched or {}).values():
+        digest.update(np.ascontiguousarray(values).data)
     return digest.digest()
 
 

@@ -29,7 +29,7 @@ from likewise.io.formats import Format, memory
 from likewise.io.formats.text import Files
 from likewise.io.item_files import compared_by, items_among
 from likewise.io.layouts import Layouts
-from likewise.io.manifest import is_output
+from likewise.io.manifest import is_output, own_folder
 from likewise.io.partitions import Partitioned
 from likewise.io.ranges import END, WHOLE, Range
 from likewise.kinds import of_files
@@ -109,6 +109,11 @@ class Source:
         return list(zip(self.path.names, self.path.paths, strict=True)) if isinstance(self.path, Files) else [(self.name, self.path)]
 
     @property
+    def unread(self) -> str:
+        """What is shown in place of contents that cannot be read again; empty: they can."""
+        return ""
+
+    @property
     def of_texts(self) -> bool:
         """True for text files."""
         return isinstance(self.path, Files) and self.path.format == "text"
@@ -117,13 +122,17 @@ class Source:
         """Return the path under ``folder`` for ``format.write``: the folder itself for text files, which have their own names, else a file."""
         return folder if isinstance(self.path, Files) else folder / self.name
 
+    def listed(self, fingerprint: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the entries of run.json: the name, the path and the fingerprint of each file."""
+        return [{"source": printable(name), "path": str(path.absolute()), **fingerprint[name]} for name, path in self.files]
+
     def fingerprint(self, *, now: bool = False) -> dict[str, dict[str, int | str]]:
         """Return size and time of every file by name (rows and a digest for a table), which must be unchanged when a run is resumed.
 
         now: ask again about files at addresses, whose state was found when they were listed.
         """
         if isinstance(self.path, pa.Table):
-            return {self.name: {"rows": len(self.path), "xxh3_128": _digest(self.path)}}
+            return {self.name: {"rows": len(self.path), "xxh3_128": memory.digest(self.path)}}
         stats = {name: _stat(path, now=now) for name, path in self.files}
         columns = partitions.values_of_files(self.format, len(stats))
         return {name: {**storage.stamp(found), **here} for (name, found), here in zip(stats.items(), columns, strict=True)}
@@ -298,8 +307,8 @@ class _Found:
         if _key(found) in self.guarded_keys or self._in_output(path):
             raise UsageError(f"{path}: this input is the output or lies inside it; choose another output with -o")
         if stat.S_ISDIR(found.st_mode):
-            if is_output(path):
-                raise UsageError(f"{path}: this is an output folder of likewise; its records are in {path / 'kept'}")
+            if why := own_folder(path):
+                raise UsageError(why)
             self.bases.append(storage.placed(path))
             self._add_folder(path)
         elif not getattr(found, "ranges", True):
@@ -485,11 +494,3 @@ def _stat(path: Place, *, now: bool = False) -> Any:
         return storage.now(path) if now else path.stat()
     except OSError as error:
         raise DataError(f"{path}: was readable a moment ago and cannot be read now: {error.strerror}") from error
-
-
-def _digest(table: pa.Table) -> str:
-    """Return a digest of schema and values, independent of their layout in memory."""
-    digest = xxhash.xxh3_128(table.schema.serialize())
-    for batch in table.combine_chunks().to_batches():
-        digest.update(batch.serialize())
-    return digest.hexdigest()

@@ -73,6 +73,18 @@ def is_output(folder: Path) -> bool:
         return False
 
 
+def is_index(folder: Path) -> bool:
+    """True if a folder holds an index (`index.embedded`), even a damaged one."""
+    return all((folder / name).is_file() for name in (MANIFEST, "index.db"))
+
+
+def own_folder(path: Path) -> str:
+    """Why a folder that likewise made is no input, or ""."""
+    if is_output(path):
+        return f"{path}: this is an output folder of likewise; its records are in {path / 'kept'}"
+    return f"{path}: this is an index, which has no records; compare with it alone: {option('against', path)}" if is_index(path) else ""
+
+
 def manifest_of(folder: Place) -> dict[str, Any] | str:
     """The manifest of an output, without a check of its checksum; or the reason why the folder is not an output."""
     path = folder / MANIFEST

@@ -52,11 +52,24 @@ def seen(sources: Iterable[Source], want: Want) -> str:
     """Return the fields at the beginnings of sources, for the end of a message: "; fields seen: id, text", or "" without fields."""
     names: dict[str, None] = {}
     for source in sources:
-        asked = source.asked(want)._replace(text="", whole=True)  # no field is "", so all names are listed
-        format: Any = source.format
         with suppress(DataError):
-            names |= dict.fromkeys(format.schema(source.path, asked).names if hasattr(format, "schema") else format.glance(source.path, asked)[0])
+            names |= dict.fromkeys(_names(source, want)[0])
     return f"; fields seen: {', '.join([*names][:SHOWN])}" if names else ""
+
+
+def lacks(source: Source, name: str, want: Want) -> bool:
+    """Return True if a source has no field with this name, as far as its beginning shows."""
+    with suppress(DataError):
+        there, whole = _names(source, want)
+        return whole and top(name, [*there]) not in there
+    return False
+
+
+def _names(source: Source, want: Want) -> tuple[Sequence[str], bool]:
+    """Return the fields at the beginning of a source, and True if these are all."""
+    asked = source.asked(want)._replace(text="", whole=True)  # no field is "", so all names are listed
+    format: Any = source.format
+    return (format.schema(source.path, asked).names, True) if hasattr(format, "schema") else format.glance(source.path, asked)
 
 
 def settled(sources: Sequence[Source], field: str, some: Sequence[str]) -> tuple[str, tuple[str, ...]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +13,10 @@ from likewise.io.address import place
 from likewise.io.manifest import is_output
 from likewise.messages import option
 from likewise.methods import Text
-from likewise.options import given_inputs, parse_share
 from likewise.planning.presets import with_preset
 from likewise.planning.recipes import WITHOUT
-from likewise.planning.threshold import written
+from likewise.report.canonical import canonical
+from likewise.report.indexed import choices_of, indexed
 from likewise.report.own_files import as_written, document, sealed, whole
 
 #: Options of an output that do not hold for a comparison with it: how candidates were found, what was read and compared; and the field (`fields`).
@@ -26,15 +25,6 @@ OF_THE_RUN = ("exact", "bands", "rows", "recall", "sketch", "per", "min_tokens",
 CHANGEABLE = ("records", "id")
 #: Defaults that a manifest has, too. They are no options of another run: it warns of given options that have no effect.
 DEFAULTS = {"html": "text"}
-#: Values of an option, in a form in which equal ones are equal; of other options as text.
-CANONICAL: dict[str, Callable[[Any], Any]] = {
-    "by": lambda value: str(methods.parse(value)),
-    "threshold": written,
-    "within": written,
-    "groups": lambda value: Path(value).read_bytes() if isinstance(value, str | Path) and Path(value).is_file() else value,
-    "ignore": given_inputs,
-    "ignore_common": parse_share,
-}
 
 
 class Made(NamedTuple):
@@ -82,12 +72,14 @@ def as_made(out: Path) -> Made:
 def compared_with(against: Any, choices: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The inputs of a second collection, and the options of a run that compares with it.
 
-    An output folder stands for its kept records, which are compared as they were when it was made. Raises UsageError for options that contradict
-    this, and if the folder has no records; FormatError if its files were changed.
+    An output folder stands for its kept records, which are compared as they were when it was made; an index for its items. Raises UsageError for
+    options that contradict this, and if the folder has no records; DataError if the index has no sets; FormatError if files were changed.
     """
     if against is None and choices.get("also_inside") is True:
         raise UsageError(f"{option('also_inside', True)} needs a second collection; name it with {option('against', placeholder='INPUT')}")
     given = against[0] if isinstance(against, list | tuple) and len(against) == 1 and isinstance(against[0], os.PathLike) else against
+    if (index := indexed(given)) is not None:
+        return index, choices_of(index, choices)
     if not isinstance(given, str | os.PathLike) or not is_output(folder := place(given)):
         return against, choices
     with as_written(folder):
@@ -130,13 +122,6 @@ def inherited(folder: Path, made: dict[str, Any], typed: dict[str, Any]) -> dict
         if name not in had or canonical(name, given[name], given) != canonical(name, had[name], had):
             raise contradicted(folder, option(name, given[name]), option(other, had[other]))
     return {name: value for name, value in own.items() if name not in given}
-
-
-def canonical(name: str, value: Any, choices: dict[str, Any]) -> Any:
-    """The value of an option in a form in which equal ones are equal."""
-    if name == "normalize":
-        return methods.parse(choices.get("by", "words:5"), value).normalize
-    return CANONICAL.get(name, str)(value)
 
 
 def fields(folder: Path, made: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:

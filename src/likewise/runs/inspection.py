@@ -53,21 +53,27 @@ def want(options: Options, facts: Facts = NOTHING) -> Want:
     )
 
 
-def inspect_inputs(sources: Sequence[Source], options: Options, *, walk: bool = False) -> Job:
+def inspect_inputs(sources: Sequence[Source], options: Options, *, walk: bool = False, like: Job | None = None) -> Job:
     """The job for these inputs: their field, the groups of elements, and the facts that a plan for vectors or codes needs, such as their dimension.
 
-    walk: items will be removed. Raises UsageError for options that do not fit, and DataError if no source has the compared field.
+    walk: items will be removed. like: the job of an index that they are compared with, whose facts and bands are used. Raises UsageError for options
+    that do not fit, and DataError if no source has the compared field.
     """
     check_verify(options)
     field, some = presence.settled(sources, options.field, options.fields)
     asked = want(options)._replace(text=field, mapped=mapped(some))
     check_kinds(sources, options, asked)
-    grouped = None if options.groups is None else Groups(options.groups, options.seed)
+    grouped: Grouping | None = None if options.groups is None else Groups(options.groups, options.seed)
     field, facts = look(sources, options, asked) if options.method.kind.needs_data else (field, NOTHING)
+    if like is not None:
+        facts, grouped = fitting(facts, like), like.grouped
+        check_groups(sources, asked)
     job = job_of(options, field=field, fields=some, facts=facts, grouped=grouped)
+    if like is not None:
+        job = replace(job, plan=like.plan, exact=False, kept=like.kept)
     job.kind.check(job)
     presence.check(sources, job.want)
-    if not (job.compared.weighed or job.compared.sparse):
+    if like is not None or not (job.compared.weighed or job.compared.sparse):
         return job  # texts, above all, need none of the modules of joins
     from likewise.runs.join_choice import joined_unasked
 
@@ -79,6 +85,22 @@ def job_of(options: Options, *, facts: Facts = NOTHING, grouped: Grouping | None
     named = {"field": options.field, "fields": options.fields} | fields
     read = want(options, facts)._replace(text=named["field"], mapped=mapped(named["fields"]))
     return Job(options=options, want=read, plan=plan_of(options, facts), exact=bool(options.exact), facts=facts, grouped=grouped, **named)
+
+
+def fitting(facts: Facts, like: Job) -> Facts:
+    """The facts of an index, for items that are compared with its own. Raises DataError if they cannot be."""
+    here, there = ((one.sparse, one.dimension or one.features or 0) for one in (facts, like.facts))
+    if like.kind.needs_data and here != there:
+        unit = "bits" if like.kind.name == "codes" else "numbers"
+        has, needs = (f"{'sparse ' * sparse}{like.kind.name}" + f" of {size:,} {unit}" * (size > 0) for sparse, size in (here, there))
+        raise DataError(f"the inputs hold {has}, and the index {needs}; they cannot be compared")
+    return replace(like.facts, decimal=facts.decimal)
+
+
+def check_groups(sources: Sequence[Source], asked: Want) -> None:
+    """Raises DataError if no source has the field of groups, as far as their beginnings show: what is compared with an index has no column of it."""
+    if asked.per and sources and all(presence.lacks(source, asked.per, asked) for source in sources):
+        raise DataError(f"no row has the field {asked.per!r}, by which the items of the index are compared{presence.seen(sources, asked)}")
 
 
 def look(sources: Sequence[Source], options: Options, asked: Want) -> tuple[str, Facts]:

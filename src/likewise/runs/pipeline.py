@@ -83,7 +83,7 @@ def check_rows(collection: Collection, run: Run, first: int = 0) -> None:
             f"no row has the id field {options.id!r}{presence.seen(sources, job.want)}; "
             f"name another one with {option('id', placeholder='F')}, or leave it out to number the rows"
         )
-    for numbers, rows in collection.sides if options.per else ():
+    for numbers, rows in collection.sides if options.per and job.kept is None else ():
         if not collection.column("per")[rows].any():
             side = f" of {', '.join(collection.files_in(numbers))}" if len(collection.sides) > 1 else ""
             seen = presence.seen([sources[number] for number in numbers], job.want)

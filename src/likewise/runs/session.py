@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -16,6 +16,7 @@ from likewise.compiled.notice import NOTICE
 from likewise.drawing.numbers import counted
 from likewise.engines.threads import Threads, default_memory
 from likewise.errors import DataError, LikewiseError, UsageError, can_go_on
+from likewise.index.rows import Indexed
 from likewise.io import containers, storage
 from likewise.io import inputs as io_inputs
 from likewise.io.inputs import STDIN, Source, Sources, printable, sole_kind, typed
@@ -42,7 +43,7 @@ LONGEST_COUNTED = 2**26
 #: Longer texts are not looked up as file names: systems reject such names.
 LONGEST_NAME = 255
 
-Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a list of paths
+Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a list of paths; as a second collection also `Indexed`
 
 
 @contextmanager
@@ -74,13 +75,15 @@ def started(
         first = len(sources)
         if against is not None:
             sources = beside(sources, sources_of(against, out, folder, wanted), apart=apart)
-        job = inspection.inspect_inputs(sources, options, walk=verb == "dedup" or options.star)
+        like, looked_at = (against.job(), sources[:first]) if isinstance(against, Indexed) else (None, sources)
+        job = inspection.inspect_inputs(looked_at, options, walk=verb == "dedup" or options.star, like=like)
         if options.ignore is not None:
             job = replace(job, ignored=ignored_by(options, job))
         fingerprints = [source.fingerprint() for source in sources]
         work.begin({**outputs.described(job, verb), **outputs.sided("inputs", fingerprints, first)})
     except BaseException:
         work.close(remove=not work.begun)
+        close(against)
         raise
     listed = verb == "dedup" and out is not None
     run = pipeline.Run(job, work, Threads(options.threads), shown, fingerprints, first, memory, listed)
@@ -103,6 +106,13 @@ def started(
             run.progress.note(compiled)
         run.threads.close()
         work.close(remove=useless)
+        close(against)
+
+
+def close(against: Inputs) -> None:
+    """Close the index that was opened as the second collection."""
+    if isinstance(against, Indexed):
+        against.close()
 
 
 def warn(sources: Sources, run: pipeline.Run, *, apart: bool) -> None:
@@ -214,13 +224,14 @@ def unforeseen(folder: Path) -> Path:
     return folder
 
 
-def resolved(inputs: Iterable[Inputs | None], choices: dict[str, Any], **how: Any) -> Options:
+def resolved(inputs: Sequence[Inputs | None], choices: dict[str, Any], **how: Any) -> Options:
     """The options of a run over these inputs, by `options.resolve`. Without ``by``, files that are all images are compared as images."""
     if not {"by", "preset"} & choices.keys():
         there = [paths_of(given) for given in inputs if given is not None]
         if None not in there and (kind := sole_kind(list(chain.from_iterable(filter(None, there))))):
             choices = {**choices, "by": kind.measures[0].name}
-    return resolve(**how, **choices)
+    options = resolve(**how, **choices)
+    return next((given.planned(options) for given in inputs if isinstance(given, Indexed)), options)
 
 
 def paths_of(inputs: Inputs) -> list[Any] | None:
@@ -233,10 +244,12 @@ def paths_of(inputs: Inputs) -> list[Any] | None:
 
 
 def sources_of(inputs: Inputs, out: Path | None, folder: Path | None, want: Want) -> Sources:
-    """The sources of the inputs: a str or Path is a path, as is each of several Paths; everything else is data.
+    """The sources of the inputs: a str or Path is a path, as is each of several Paths; everything else but an index is data.
 
     Raises UsageError for a list of str that are all names of files, unless files are items of the wanted kind.
     """
+    if isinstance(inputs, Indexed):
+        return inputs.sources()
     named = paths_of(inputs)
     if named is None:
         if isinstance(inputs, list | tuple) and inputs and all(isinstance(text, str) and is_file_name(text) for text in inputs):

@@ -103,6 +103,9 @@ def read_again(collection: Collection, rows: Sequence[int], want: Want) -> dict[
     numbers = collection.source_of(ascending)
     for number in np.unique(numbers).tolist():
         source, here = collection.sources[number], ascending[numbers == number]
+        if source.unread:
+            found |= dict.fromkeys(here.tolist(), source.unread)
+            continue
         asked = showing(source.asked(want))
         left = dict(zip(collection.column("start")[here].tolist(), here.tolist(), strict=True))
         for chunk in source.chunks_of(asked, [*left], collection.start_of_chunk(int(here[0]), number)):

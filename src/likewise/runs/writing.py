@@ -377,10 +377,7 @@ def machine_facts(sources: Sequence[Source], decision: Decision, run: Run) -> di
     """Return the content of run.json: times, rates and the machine, which may differ from run to run."""
     from importlib.metadata import version
 
-    files = [
-        [{"source": printable(name), "path": str(path.absolute()), **fingerprint[name]} for name, path in source.files]
-        for source, fingerprint in zip(sources, run.inputs, strict=True)
-    ]
+    files = [source.listed(fingerprint) for source, fingerprint in zip(sources, run.inputs, strict=True)]
     return {
         **{side: list(chain.from_iterable(listed)) for side, listed in sided("inputs", files, run.first_side).items()},
         "seconds": {stage: round(seconds, 3) for stage, seconds in run.progress.seconds.items()},

@@ -18,6 +18,7 @@ from likewise.kernels.rows import digests
 from likewise.kernels.sets import odd_sketches
 from likewise.records import TEXT, Records
 from likewise.schema import IGNORED, ROW_COLUMNS, UNIT_COLUMNS
+from likewise.stages.kept import copies_kept, keys_kept, words_kept
 
 Columns = dict[str, np.ndarray]
 Stage = Callable[[Records], Columns]
@@ -72,6 +73,8 @@ def sketcher(job: Job) -> Stage:
 
     def stage(records: Records) -> Columns:
         columns = of_rows(records, job) | (sketch(records) if level is None else in_units(records, level, sketch))
+        if job.kept is not None and records.sketched is None:
+            columns |= as_in_index(columns, job)
         return columns | {name: np.ascontiguousarray(columns[name], dtype.base) for name, dtype in ROW_COLUMNS.items()}
 
     return stage
@@ -81,9 +84,11 @@ def compared(job: Job) -> Stage:
     """The function from compared items to the columns that describe their content: those of the kind, and those derived from them."""
     sketch = job.kind.sketcher(job)
     with_odd = job.plan is not None and job.verify == "exact" and job.compared.sets
+    bits = job.kept or 64
 
     def stage(records: Records) -> Columns:
-        columns = sketch(records)
+        columns = sketch(records) if records.sketched is None else {**records.sketched}
+        columns["sets"] = words_kept(columns["sets"], bits)
         if with_odd:
             columns["odd"] = odd_sketches(columns["sets"], np.concatenate(([0], np.cumsum(columns["size"], dtype=np.int64))))
         if job.verify == "none":
@@ -93,6 +98,13 @@ def compared(job: Job) -> Stage:
         return columns
 
     return stage
+
+
+def as_in_index(columns: Columns, job: Job) -> Columns:
+    """The columns that differ in an index: band keys and copies have fewer bits, and groups are in them, not in a column."""
+    per = columns["per"] if job.options.per else None
+    keys, copy = keys_kept(columns["band_keys"], per), copies_kept(columns["copy"], per)
+    return {"band_keys": keys, "copy": copy, "per": np.zeros(len(copy), np.uint64)}
 
 
 def in_units(records: Records, level: str, sketch: Stage) -> Columns:

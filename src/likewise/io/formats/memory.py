@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import xxhash
 from pyarrow import ipc
 
 from likewise.errors import UsageError
@@ -171,3 +172,11 @@ def write(
     kept = take(source, keep, add, edits)
     kept = kept if edits is None else kept.unify_dictionaries()
     return save(((batch, None) for batch in kept.to_batches()), target, partial(ipc.new_file, schema=kept.schema))
+
+
+def digest(table: pa.Table) -> str:
+    """Return a digest of schema and values, independent of their layout in memory."""
+    found = xxhash.xxh3_128(table.schema.serialize())
+    for batch in table.combine_chunks().to_batches():
+        found.update(batch.serialize())
+    return found.hexdigest()
