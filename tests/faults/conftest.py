@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import jobs
 import pytest
@@ -18,6 +22,16 @@ def corpus(tmp_path_factory):
     (folder / "in.jsonl").write_bytes(jobs.lines(jobs.rows(2, 24_000, 120)))
     assert command("dedup", folder / "in.jsonl", "-o", folder / "whole", "-q").returncode == 0
     return folder / "in.jsonl", jobs.snapshot(folder / "whole")
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """An empty folder, in memory where there is such a file system: tests that count syncs need not wait for them."""
+    memory = "/dev/shm"
+    with tempfile.TemporaryDirectory(
+        prefix="likewise-faults-", dir=memory if os.access(memory, os.W_OK) else tmp_path, ignore_cleanup_errors=True
+    ) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

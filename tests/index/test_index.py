@@ -14,7 +14,7 @@ from likewise.errors import IdError, UsageError
 @pytest.fixture
 def ix() -> lw.Index:
     found = plain_index(by="words:2")
-    assert found.add(["a b c d e", "p q r", ""], ids=["x", "y", 3]) == (3, 0, ["x", "y", 3])
+    assert found.add(["a b c d e", "p q r", ""], ids=["x", "y", 3]) == (3, 0, ["x", "y", 3], [True] * 3)
     return found
 
 
@@ -62,9 +62,9 @@ def test_ids_that_are_there_are_refused_skipped_or_replaced(ix):
     with pytest.raises(IdError, match="'w' is given twice, in the rows 0 and 1"):
         ix.add(["k l m", "n o"], ids=["w", "w"])
     assert len(ix) == 3 and "w" not in ix and 3 in ix and "3" not in ix
-    assert ix.add(["k l m", "n o p"], ids=["x", "w"], existing="skip") == (1, 1, ["x", "w"])
+    assert ix.add(["k l m", "n o p"], ids=["x", "w"], existing="skip") == (1, 1, ["x", "w"], [False, True])
     assert [row["id"] for row in ix.query(["a b c d e", "k l m"])] == ["x"]
-    assert ix.add(["k l m"], ids=["x"], existing="replace") == (1, 0, ["x"])
+    assert ix.add(["k l m"], ids=["x"], existing="replace") == (1, 0, ["x"], [True])
     assert [(row["query"], row["id"]) for row in ix.query(["a b c d e", "k l m"])] == [(1, "x")] and len(ix) == 4
 
 

@@ -53,6 +53,8 @@ def add_new(store: Store, comparison: Comparison, items: Items, k: int, numbered
             outcome = store.write(Change(chosen(here, new), after=view.last))
             if outcome.conflict or (outcome.refused and numbered is not None):
                 continue
+            if (view.find([here.ids[new[place]] for place in outcome.refused]) < 0).any():  # the same item came meanwhile
+                continue
             if outcome.refused:
                 rows = [begin + int(new[place]) for place in outcome.refused]
                 instead = f"give such items other ids, or call update to replace them; the items before row {rows[0]} were added if they are new"

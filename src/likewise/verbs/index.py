@@ -48,6 +48,7 @@ class Added(NamedTuple):
     added: int  # items that are in the index now
     skipped: int  # items that were left out, because their ids are in the index (``existing="skip"``)
     ids: list[Any]  # the id of each given item
+    new: list[bool]  # for each given item, True unless it was left out
 
 
 class Index:
@@ -278,8 +279,9 @@ class Index:
                 break
             if named is items:
                 raise names.refused(items.ids, found.refused, there=existing == "refuse", instead=INSTEAD[existing])
-        added = int((found.numbers >= 0).sum())
-        return Added(added, len(items) - added, list(map(from_json, named.ids)))
+        new = found.numbers >= 0
+        added = int(new.sum())
+        return Added(added, len(items) - added, list(map(from_json, named.ids)), new.tolist())
 
 
 def check_k(k: Any) -> None:
