@@ -91,6 +91,8 @@ def compared_as(settings: Settings) -> Callable[[Mapping[str, np.ndarray], np.nd
             slots, words = family.signature((words, ends)), words[:0]
         else:
             words = words_kept(words, settings.bits)
+        if not size.all():
+            keys = np.where(size[:, np.newaxis] > 0, keys, np.uint64(0))
         return Items(ids, *map(np.ascontiguousarray, (keys, copy, size, words, slots), (np.uint64, np.uint64, np.uint32, np.uint64, np.uint8)))
 
     return made

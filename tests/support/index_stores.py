@@ -1,0 +1,51 @@
+"""All stores of an index, for the tests of what must hold for each; and items made for them, with few keys, so that many share a bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from likewise.index.store import KEY_BITS, Items, Store
+from likewise.stages import candidates
+from plain_store import PlainStore
+
+#: Bands, and bytes of slots without sets, of items made here.
+BANDS, SLOTS = 3, 5
+
+
+class Place(NamedTuple):
+    """A kind of store."""
+
+    create: Callable[[dict[str, Any], Path], Store]  # a new store, for which a folder is free
+    reopen: Callable[[Store, Path], Store] | None = None  # closes it and opens it again; None: it ends with the process
+
+
+def plain(settings: dict[str, Any], folder: Path) -> Store:
+    return PlainStore(settings, settings["bands"], budget=candidates.BUDGET)
+
+
+#: Owners of stores add theirs.
+STORES: dict[str, Place] = {"plain": Place(plain)}
+
+
+def settings_for(sets: str) -> dict[str, Any]:
+    """What a store reads of settings."""
+    return {"bands": BANDS, "sets": sets, "bits": {"full": 64, "compact": 48, "none": 8}[sets], "slots": SLOTS * (sets == "none")}
+
+
+def made(contents: Sequence[int], ids: Sequence[bytes], sets: str) -> Items:
+    """Items with the contents of these numbers: those of equal numbers are copies. Contents 0, 11, 22... are empty."""
+    draws = [np.random.default_rng(content) for content in contents]
+    keys = np.array([draw.integers(0, 3, BANDS) for draw in draws], np.uint64).reshape(-1, BANDS)
+    keys = keys * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(64 - KEY_BITS)
+    copy = np.array([(draw.integers(2**64, dtype=np.uint64), draw.integers(2**32)) for draw in draws], np.uint64).reshape(-1, 2)
+    size = np.array([content % 11 for content in contents], np.uint32)
+    keys[size == 0] = 0
+    words = [np.unique(draw.integers(2**64, size=n + 9, dtype=np.uint64))[:n] for draw, n in zip(draws, size.tolist(), strict=True)]
+    kept = np.concatenate([np.zeros(0, np.uint64), *words]) & np.uint64(2**64 - 2**16 if sets == "compact" else 2**64 - 1)
+    slots = np.array([draw.integers(0, 256, SLOTS) for draw in draws], np.uint8).reshape(-1, SLOTS)
+    none = sets == "none"
+    return Items(list(ids), keys, copy, size, kept[:0] if none else kept, slots if none else slots[:, :0])
