@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 from likewise.errors import UsageError
-from likewise.index.store import Store
+from likewise.index.store import Items, Store
 from likewise.messages import option, quoted
 
 #: "commit": an acknowledged change survives power loss. "relaxed": it survives the end of the process, however it ends, but not power loss.
@@ -26,6 +27,27 @@ def created(where: Any, settings: dict[str, Any], *, durability: str = "commit",
     place, module = found(where, durability)
     store: Store = module.create(place, settings, overwrite=overwrite, durability=durability)
     return store
+
+
+def check_new(where: Any, *, durability: str = "commit", overwrite: bool = False) -> None:
+    """Raises UsageError, before long work, if no index can be made at this place."""
+    place, module = found(where, durability)
+    if hasattr(module, "check_new"):
+        module.check_new(place, overwrite=overwrite)
+
+
+def built(where: Any, settings: dict[str, Any], blocks: Iterator[Items], *, durability: str = "commit", overwrite: bool = False) -> tuple[Store, int]:
+    """A new store with the items of blocks, whose ids differ, and their number. What an interruption leaves is no index. Raises as `created`."""
+    place, module = found(where, durability)
+    if hasattr(module, "build"):
+        made: tuple[Store, int] = module.build(place, settings, blocks, overwrite=overwrite, durability=durability)
+        return made
+    store = created(where, settings, durability=durability, overwrite=overwrite)
+    try:
+        return store, store.load(blocks)
+    except BaseException:
+        store.close()
+        raise
 
 
 def opened(where: Any, *, read_only: bool = False, durability: str = "commit") -> Store:

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from likewise.choices import Number, Sketch, Tune, refuse_empty
+from likewise.choices import Html, Number, OnError, Sketch, Tune, refuse_empty
 from likewise.errors import UsageError
 from likewise.index import ids as names
 from likewise.index.answers import Answers, Comparison, answers, check_limit, table
@@ -28,6 +28,8 @@ from likewise.items.wrapped import wrapped
 from likewise.messages import option
 from likewise.methods import Measure, Text
 from likewise.options import integer
+from likewise.progress import Progress
+from likewise.runs.building import Creation, check_existing
 from likewise.runs.table import Table
 
 #: What a message about ids proposes, by what was wanted of items whose ids are in the index.
@@ -121,6 +123,80 @@ class Index:
         refuse_empty(where=where)
         return cls(opened(where, read_only=read_only, durability=durability))
 
+    @classmethod
+    def build(
+        cls,
+        where: str | Path | None,
+        inputs: Any,
+        *,
+        by: str | Text | Measure | None = None,
+        threshold: Number | None = None,
+        within: Number | None = None,
+        recall: float | None = None,
+        normalize: str | Sequence[str] | None = None,
+        groups: str | Path | Mapping[Any, Any] | None = None,
+        per: str | None = None,
+        bands: int | None = None,
+        rows: int | None = None,
+        slots: int | None = None,
+        sketch: Sketch | None = None,
+        tune: Tune | None = None,
+        preset: str | None = None,
+        seed: int | str | None = None,
+        field: str | Sequence[str] | None = None,
+        records: str | None = None,
+        html: Html | None = None,
+        id: str | None = None,
+        on_error: OnError | None = None,
+        max_record: int | str | None = None,
+        limit: int | None = None,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        work: str | Path | None = None,
+        sets: Kept = "full",
+        existing: Literal["refuse", "skip", "replace"] = "refuse",
+        durability: Durability = "commit",
+        overwrite: bool = False,
+        progress: Progress | bool | None = None,
+    ) -> Self:
+        """Create an index of all records of ``inputs``, which is much faster than to add them. It appears complete, or after an error not at all.
+
+        inputs: files or data, as `dedup` takes them. ``where``, ``sets``, ``durability``, ``overwrite``: as in `create`; the others are options of
+        `dedup`. ``per`` is a field of the records.
+
+        An item has the id of its record. Without one it is named SOURCE:POSITION, a file that is an item by its name, and items of data in Python
+        and of standard input by their positions, from 0. existing: what happens if two records have the same id: "refuse" raises IdError, which names
+        both places; "skip" takes the first of them, "replace" the last.
+
+        Raises the errors of `create` and `dedup`.
+        """
+        choices = {"by": by, "threshold": threshold, "within": within, "recall": recall, "normalize": normalize, "groups": groups, "per": per}
+        choices |= {"bands": bands, "rows": rows, "slots": slots, "sketch": sketch, "tune": tune, "preset": preset, "seed": seed}
+        choices |= {"field": field, "records": records, "html": html, "id": id, "on_error": on_error, "max_record": max_record, "limit": limit}
+        choices |= {"threads": threads, "memory": memory, "work": work}
+        refuse_empty(where=where, **choices)
+        how = Creation(where=where, sets=sets, existing=existing, durability=durability, overwrite=overwrite)
+        return cls(how.build(inputs, {name: value for name, value in choices.items() if value is not None}, progress).store)
+
+    @classmethod
+    def from_output(
+        cls,
+        where: str | Path | None,
+        out: str | Path,
+        *,
+        sets: Kept = "full",
+        existing: Literal["refuse", "skip", "replace"] = "refuse",
+        durability: Durability = "commit",
+        overwrite: bool = False,
+    ) -> Self:
+        """Create an index of the kept records of an output folder that `dedup` wrote with ``sketches=True``, without reading their texts again.
+
+        The index compares as the run did. ``where`` and the options are those of `build`. Raises UsageError for an output without sketches, and
+        FormatError if it was changed.
+        """
+        refuse_empty(where=where, out=out)
+        return cls(Creation(where=where, sets=sets, existing=existing, durability=durability, overwrite=overwrite).from_output(Path(out)).store)
+
     def add(self, items: Any, ids: Any = None, *, per: Any = None, existing: Literal["refuse", "skip", "replace"] = "refuse") -> Added:
         """Add a batch of items, all of them or, after an error, none.
 
@@ -130,8 +206,7 @@ class Index:
 
         Returns `Added`. Raises UsageError for values that are not items of the index, with the row, and IdError for ids.
         """
-        if existing not in ("refuse", "skip", "replace"):
-            raise UsageError(f"{option('existing', existing)}: choose one of refuse, skip, replace")
+        check_existing(existing)
         return self._written(self._sketched(items, ids, per), existing)
 
     def update(self, items: Any, ids: Any, *, per: Any = None) -> Added:
@@ -203,6 +278,23 @@ class Index:
         if missing == "refuse" and (gone := np.flatnonzero(self.store.view().find(given) < 0).tolist()):
             raise names.refused(given, gone, there=False, instead=f"nothing was removed; with {option('missing', 'ignore')} such ids are left out")
         return self.store.write(Change(nothing(self.settings), remove=given)).removed
+
+    def merge(self, other: Index, *, existing: Literal["refuse", "skip", "replace"] = "refuse") -> Added:
+        """Add all items of another index, which must have been created with the same settings, in their order.
+
+        existing: what happens if an id is in both: "refuse" raises IdError before anything is written, "skip" keeps the item of this index, "replace"
+        takes that of the other. Returns `Added`, with empty lists. Raises UsageError that names a setting in which the two differ.
+        """
+        check_existing(existing)
+        if differs := self.settings.difference(other.settings):
+            raise UsageError(f"these indexes cannot be merged: {differs}; build one of them again with the settings of the other")
+        mine, theirs = self.store.view(), other.store.view()
+        if existing == "refuse":
+            for _, items in theirs.scan(most=AT_ONCE):
+                if (there := np.flatnonzero(mine.find(items.ids) >= 0)).size:
+                    raise names.refused(items.ids, there.tolist(), there=True, instead=INSTEAD["refuse"])
+        done = [self._written(items, existing)._replace(ids=[], new=[]) for _, items in theirs.scan(most=AT_ONCE)]
+        return Added(sum(part.added for part in done), sum(part.skipped for part in done), [], [])
 
     def __contains__(self, id: object) -> bool:
         return bool(self.store.view().find([json_id(id, 0) or b""])[0] >= 0)
