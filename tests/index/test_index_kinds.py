@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import Any
 
@@ -91,7 +92,8 @@ def test_a_query_finds_what_pairs_finds(name):
     if not name.startswith("features"):  # which pairs finds without bands
         wanted = lw.pairs(rows(new, choices), against=rows(old, choices), **choices)
         assert found == {(row["id_a"], row["id_b"], row[value]) for row in wanted}
-    places = [(a, b) for a in range(len(new)) for b in range(len(old)) if len(new[a]) and len(old[b])]
+    some = [[place for place, item in enumerate(side) if len(item) and (name not in ("cosine", "angle") or any(item))] for side in (new, old)]
+    places = list(itertools.product(*some))
     exact = lw.similarity([new[a] for a, _ in places], [old[b] for _, b in places], by=choices["by"]).tolist()
     limit = choices.get("within", choices.get("threshold"))
     near = {(*pair, one) for pair, one in zip(places, exact, strict=True) if (one <= limit if value == "distance" else one >= limit)}
