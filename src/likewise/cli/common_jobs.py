@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,10 @@ import pyarrow.parquet as pq
 
 import likewise as lw
 from likewise.errors import UsageError
+from likewise.index import memory
+from likewise.index.parts import Parts
+from likewise.index.segment import Building, Form
+from likewise.index.store import KEY_BITS, Change, Items
 from likewise.items import binary
 from likewise.items.places import characters, placer
 from likewise.methods import text as parse
@@ -252,6 +257,38 @@ def repeats(folder: Path) -> None:
         lw.repeats(jsonl(folder, "text", TEXTS), by=by, min_run=5)
 
 
+def indexes(folder: Path) -> None:
+    """The parts of an index, in memory and in files, with copies, removed items and overfull buckets."""
+    random = np.random.default_rng(0)
+    numbers = np.arange(700) % 600  # the last ones are copies
+    keys = random.integers(0, 1 << KEY_BITS, (600, 3), np.uint64)
+    keys[:300, 0], keys[:150, 1] = 1, 2
+    copy, words = np.stack([np.arange(600, dtype=np.uint64)] * 2, axis=1), np.sort(random.integers(0, 1 << 63, (600, 9), np.uint64))
+    ids, size = [b"%d" % number for number in range(700)], np.full(700, 9, np.uint32)
+    for sets, slots in (("full", 0), ("compact", 0), ("none", 9)):
+        kept = words[numbers].ravel() if sets != "none" else words[:0].ravel()
+        items = Items(ids, keys[numbers], copy[numbers], size, kept, np.zeros((700, slots), np.uint8))
+        form = {"bands": 3, "sets": sets, "bits": 48, "slots": slots}
+        store = memory.create(None, form)
+        for _ in range(3):
+            for existing in ("replace", "require"):
+                store.write(Change(items, existing, store.view().last - 1))
+            for view in (store.view(), store.view().with_gone(np.array([store.view().last]))):
+                found = view.members(items.keys, items.copy)
+                view.contents(found.content)
+                view.copies(found.content)
+                view.shares_after(items.keys, items.size, -1)
+            store.flush()
+        store.compact()
+        made = Building(Form.of(form), folder, slots + (sets == "full"))
+        made.add(np.arange(700), items)
+        made.finish().check()
+        long = Building(Form.of(form))
+        long.add(np.arange(700), replace(items, ids=[b"0" * 2100 + id_ for id_ in ids]))
+        view = Parts.of(Form.of(form), [long.finish()], np.zeros(0, np.int64), 699)
+        view.find(view.ids(np.arange(700)))
+
+
 def families(folder: Path) -> None:
     """The hash families and measures that only Python functions use."""
     from likewise.families import BBit, CrossPolytope, Histograms, Hyperplane, Stripe, Threshold
@@ -274,7 +311,24 @@ def families(folder: Path) -> None:
 
 JOBS: dict[str, Callable[[Path], Any]] = {
     job.__name__: job
-    for job in (documents, vectors, sets, formats, units, levels, ways, sparse, features, codes, weighted, strings, images, repeats, families)
+    for job in (
+        documents,
+        vectors,
+        sets,
+        formats,
+        units,
+        levels,
+        ways,
+        sparse,
+        features,
+        codes,
+        weighted,
+        strings,
+        images,
+        repeats,
+        families,
+        indexes,
+    )
 }
 #: The optional library that a job needs.
 LIBRARIES = {"strings": "rapidfuzz", "images": "PIL"}

@@ -1,0 +1,74 @@
+"""Changes of an index that keeps its items in parts: decided, and added to its tail."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from likewise.index.parts import Parts
+from likewise.index.store import Change, Items, Outcome
+from likewise.index.tail import Tail
+
+
+class Applied(NamedTuple):
+    """What became of a change, and what is to be kept of it."""
+
+    outcome: Outcome
+    items: Items  # those that were added
+    numbers: np.ndarray  # int64[n]: their numbers
+    gone: np.ndarray  # int64[m]: the numbers of those that were removed or replaced
+
+
+def applied(view: Parts, tail: Tail, change: Change, following: int) -> tuple[Parts, Applied]:
+    """Apply a change by its rules: the view after it. Items are added to ``tail``; nobody sees them before the view is handed out.
+
+    following: the number of the next item, above all that were given.
+    """
+    items = change.items
+    removed = np.unique(view.find(change.remove))
+    removed = removed[removed >= 0]
+    held = view.find(items.ids)
+    held[np.isin(held, removed)] = -1
+    first, last = occurrences(items)
+    wrong = ~first
+    if change.existing == "refuse":
+        wrong |= held >= 0
+    elif change.existing == "require":
+        wrong |= held < 0
+    else:
+        wrong[:] = False
+    conflict = change.after is not None and view.with_gone(removed).shares_after(items.keys, items.size, change.after)
+    if wrong.any() or conflict:
+        nothing = np.zeros(len(items), bool)
+        outcome = Outcome(np.full(len(items), -1, np.int64), 0, np.flatnonzero(wrong).tolist(), conflict=not wrong.any())
+        return view, Applied(outcome, selected(items, nothing), outcome.numbers[nothing], removed[:0])
+    added = first & (held < 0) if change.existing == "skip" else np.ones(len(items), bool)
+    numbers = np.where(added, following - 1 + np.cumsum(added), -1)
+    kept = added & last if change.existing == "replace" else added
+    gone = np.concatenate([removed, held[added & first & (held >= 0)]])
+    new = selected(items, kept)
+    tail.append(numbers[kept], new)
+    view = view.with_gone(gone).with_tail(tail.snapshot(), following - 1 + int(added.sum()))
+    return view, Applied(Outcome(numbers, len(removed)), new, numbers[kept], gone)
+
+
+def occurrences(items: Items) -> tuple[np.ndarray, np.ndarray]:
+    """Which items are the first with their id, and which the last: bool[n] each."""
+    count = len(items)
+    firsts = dict(zip(reversed(items.ids), range(count - 1, -1, -1), strict=True))
+    if len(firsts) == count:
+        return np.ones(count, bool), np.ones(count, bool)
+    first, last = np.zeros((2, count), bool)
+    first[list(firsts.values())] = True
+    last[list(dict(zip(items.ids, range(count), strict=True)).values())] = True
+    return first, last
+
+
+def selected(items: Items, which: np.ndarray) -> Items:
+    """Some of the items, which bool[n]."""
+    if which.all():
+        return items
+    words = items.words[np.repeat(which, items.size)] if len(items.words) else items.words
+    ids = [id_ for id_, mine in zip(items.ids, which.tolist(), strict=True) if mine]
+    return Items(ids, items.keys[which], items.copy[which], items.size[which], words, items.slots[which])

@@ -1,0 +1,103 @@
+"""A store in the memory of one process, which keeps nothing when that ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from likewise.errors import UsageError
+from likewise.index.changes import applied
+from likewise.index.parts import Parts, merged, part_of
+from likewise.index.segment import Building, Form, Segment
+from likewise.index.store import Change, Items, Outcome
+from likewise.index.tail import Tail
+
+#: A tail of more items, or more bytes, becomes a segment.
+TAIL_ITEMS, TAIL_BYTES = 1 << 13, 16 << 20
+#: So many segments of about one size become one.
+TIER = 8
+
+
+def create(where: None, settings: dict[str, Any], *, overwrite: bool = False, durability: str = "relaxed") -> MemoryStore:
+    return MemoryStore(settings)
+
+
+def open(where: None, *, read_only: bool = False, durability: str = "relaxed") -> MemoryStore:
+    raise UsageError("an index in memory cannot be opened again: create one, or name the folder of an index")
+
+
+class MemoryStore:
+    """`store.Store` without files. Changes are made one at a time; views need no lock."""
+
+    def __init__(self, settings: dict[str, Any]):
+        self._settings, self._form, self._lock = settings, Form.of(settings), Lock()
+        self._view, self._tail = Parts(self._form, (), -1), Tail(self._form)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return self._settings
+
+    def view(self) -> Parts:
+        return self._view
+
+    def write(self, change: Change) -> Outcome:
+        with self._lock:
+            self._view, done = applied(self._view, self._tail, change, self._view.last + 1)
+            if self._tail.items >= TAIL_ITEMS or self._tail.bytes >= TAIL_BYTES:
+                self._flush()
+            return done.outcome
+
+    def load(self, blocks: Iterator[Items]) -> int:
+        with self._lock:
+            if self._view.last >= 0:
+                raise UsageError("only an index that never had items can be loaded: add the items instead")
+            number, made = 0, list[Segment]()
+            now = Building(self._form)
+            for items in blocks:
+                numbers, taken = number + np.arange(len(items)), 0
+                while (taken := taken + now.add(numbers[taken:], part_of(items, taken))) < len(items):
+                    made.append(now.finish())
+                    now = Building(self._form)
+                number += len(items)
+            if now.items:
+                made.append(now.finish())
+            self._view = Parts.of(self._form, made, np.zeros(0, np.int64), number - 1)
+            return number
+
+    def flush(self) -> None:
+        with self._lock:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._tail.items:
+            recent = self._view.parts[-1]
+            self._merge([recent])
+            self._tail = Tail(self._form)
+            while len(sizes := [part.items for part in self._view.parts[-TIER:]]) == TIER and max(sizes) < TIER * min(sizes):
+                self._merge(self._view.parts[-TIER:])
+
+    def _merge(self, parts: Any) -> None:
+        self._view = self._view.exchanged(parts, merged(self._view, parts, lambda: Building(self._form)))
+
+    def compact(self) -> None:
+        with self._lock:
+            self._flush()
+            self._merge(self._view.parts)
+
+    def check(self) -> list[str]:
+        return []
+
+    def backup(self, path: Path) -> None:
+        raise UsageError("an index in memory has no files to back up: load its items into an index in a folder")
+
+    def info(self) -> dict[str, Any]:
+        view = self._view
+        bytes_ = sum(part.bytes for part in view.parts)
+        return {"items": len(view), "removed": view.removed, "bytes": bytes_, "segments": len(view.parts), "durability": "none"}
+
+    def close(self) -> None:
+        pass

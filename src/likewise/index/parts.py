@@ -1,0 +1,336 @@
+"""The view of an index that keeps its items in parts: segments, then the items that were written last, without those that were removed.
+
+Parts never change, and what was removed is a bitmap beside each. So a view is a handful of references, and a new one costs what has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import numpy as np
+
+from likewise.index.segment import Building, Form, Kept, Segment, hashed, joined_ids
+from likewise.index.store import Contents, Items, Members
+from likewise.index.tail import Recent
+from likewise.kernels import segments
+from likewise.stages import candidates
+
+Part = Segment | Recent
+#: Items that are read at once to be merged.
+BLOCK = 1 << 14
+NONE_GONE = np.zeros(0, np.uint64)
+NONE_GONE.flags.writeable = False
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A part and which of its items were removed."""
+
+    part: Part
+    gone: np.ndarray = field(default_factory=lambda: NONE_GONE)  # uint64[items / 64 + 1], a bit for each removed item; [0]: none
+    removed: int = 0
+    _crowds: Kept = field(default_factory=Kept)
+
+    def without(self, items: np.ndarray) -> Piece:
+        """The same without these items, of which none was removed before."""
+        if not len(items):
+            return self
+        gone = np.zeros(self.part.items // 64 + 1, np.uint64)
+        gone[: len(self.gone)] = self.gone
+        np.bitwise_or.at(gone, items >> 6, np.uint64(1) << (items & 63).astype(np.uint64))
+        gone.flags.writeable = False
+        return Piece(self.part, gone, self.removed + len(items))
+
+    def of(self, part: Part) -> Piece:
+        """The same for a part that has these items and more after them."""
+        if not len(self.gone):
+            return Piece(part)
+        gone = np.zeros(part.items // 64 + 1, np.uint64)
+        gone[: len(self.gone)] = self.gone
+        gone.flags.writeable = False
+        return Piece(part, gone, self.removed)
+
+    def gone_items(self) -> np.ndarray:
+        return np.flatnonzero(np.unpackbits(self.gone.view(np.uint8), bitorder="little"))
+
+    def crowd(self, band: int, key: int) -> tuple[np.ndarray, ...]:
+        """The living contents with a key in order of arrival: the numbers of their first living items, and their places in the bucket."""
+        return self._crowds.get((band, key), lambda: self._crowd(band, key))
+
+    def _crowd(self, band: int, key: int) -> tuple[np.ndarray, ...]:
+        numbers = self.part.firsts(self.part.bucket(band, key), self.gone)
+        order = np.flatnonzero(numbers >= 0)
+        if len(self.gone):
+            order = order[np.argsort(numbers[order], kind="stable")]
+        return numbers[order], order
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The living items at one moment (`store.View`)."""
+
+    form: Form
+    pieces: tuple[Piece, ...]
+    last: int
+
+    @classmethod
+    def of(cls, form: Form, parts: Sequence[Part], gone: np.ndarray, last: int) -> Parts:
+        """The view of parts in order of their numbers, without the numbers ``gone``; those that no part has are ignored."""
+        view = cls(form, tuple(map(Piece, parts)), last)
+        return view.with_gone(gone[view._place(gone)[0] >= 0])
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return tuple(piece.part for piece in self.pieces)
+
+    def with_tail(self, recent: Recent, last: int) -> Parts:
+        """The view with a later snapshot of its tail, or with the first one of another tail."""
+        *others, end = self.pieces or (None,)
+        if end is not None and isinstance(end.part, Recent) and end.part.tail is recent.tail:
+            return replace(self, pieces=(*others, end.of(recent)), last=last)
+        return replace(self, pieces=(*self.pieces, Piece(recent)) if recent.items else self.pieces, last=last)
+
+    def with_gone(self, numbers: np.ndarray) -> Parts:
+        """The view without these living items."""
+        if not len(numbers):
+            return self
+        which, items = self._place(numbers)
+        return replace(self, pieces=tuple(piece.without(items[which == place]) for place, piece in enumerate(self.pieces)))
+
+    def exchanged(self, old: Sequence[Part], new: Sequence[Segment]) -> Parts:
+        """The view with new parts in place of neighbours, which have the same items but for those that were removed.
+
+        What was removed since the new parts were made stays removed. A snapshot of a tail stands for any other of it.
+        """
+        names = {id(part.tail) if isinstance(part, Recent) else id(part) for part in old}
+        there = [place for place, part in enumerate(self.parts) if id(part.tail if isinstance(part, Recent) else part) in names]
+        begin, end = (there[0], there[-1] + 1) if there else (len(self.pieces), len(self.pieces))
+        removed = [piece.part.numbers(piece.gone_items()) for piece in self.pieces[begin:end] if piece.removed]
+        between = Parts.of(self.form, new, np.concatenate(removed) if removed else np.zeros(0, np.int64), self.last)
+        return replace(self, pieces=(*self.pieces[:begin], *between.pieces, *self.pieces[end:]))
+
+    def gone(self) -> np.ndarray:
+        """The numbers of removed items that parts still have, int64[n], ascending."""
+        found = [piece.part.numbers(piece.gone_items()) for piece in self.pieces if piece.removed]
+        return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+    @property
+    def removed(self) -> int:
+        """The number of removed items that parts still have."""
+        return sum(piece.removed for piece in self.pieces)
+
+    def removed_of(self, part: Part) -> int:
+        return next(piece.removed for piece in self.pieces if piece.part is part)
+
+    def __len__(self) -> int:
+        return sum(piece.part.items - piece.removed for piece in self.pieces)
+
+    # --- who meets whom
+
+    def members(self, keys: np.ndarray, copy: np.ndarray) -> Members:
+        most, raw = max(1, candidates.BUDGET), np.zeros(keys.shape, np.int64)
+        keys = np.ascontiguousarray(keys)
+        found = [(place, *piece.part.look(keys, piece.gone, most, raw)) for place, piece in enumerate(self.pieces)]
+        numbers = np.concatenate([np.zeros(0, np.int64), *(numbers for _, numbers, _ in found)])
+        query = np.concatenate([np.zeros(0, np.int64), *(np.repeat(np.arange(len(keys)), counts) for _, _, counts in found)])
+        order = np.lexsort((numbers, query))
+        query, numbers = self._distinct(query[order], numbers[order])
+        crowded, full = np.zeros(len(keys), bool), np.flatnonzero((raw >= most).any(axis=1))
+        if len(full):
+            kept = ~np.isin(query, full)
+            lists = []
+            for one in full.tolist():
+                met, crowded[one] = Crowded(self, keys[one], most).met(copy[one])
+                lists.append((np.full(len(met), one), met))
+            query, numbers = (np.concatenate([mine[kept], *more]) for mine, more in zip((query, numbers), zip(*lists, strict=True), strict=True))
+            order = np.argsort(query, kind="stable")
+            query, numbers = query[order], numbers[order]
+        return Members(query, numbers, crowded)
+
+    def _distinct(self, query: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs, ordered, with each content once a query, named by its first living item."""
+        if len(self.pieces) < 2 or len(numbers) < 2:
+            return query, numbers
+        copy = self.copy_of(numbers)
+        order = np.lexsort((numbers, copy[:, 1], copy[:, 0], query))
+        same = (query[order[1:]] == query[order[:-1]]) & (copy[order[1:]] == copy[order[:-1]]).all(axis=1)
+        kept = np.ones(len(numbers), bool)
+        kept[order[1:][same]] = False
+        return query[kept], numbers[kept]
+
+    def shares_after(self, keys: np.ndarray, sizes: np.ndarray, after: int) -> bool:
+        """Whether a living item with a number above ``after`` shares a key with one of these, which are not empty."""
+        keys = np.ascontiguousarray(keys)
+        return any(piece.part.last > after and piece.part.shares_after(keys, sizes, piece.gone, after) for piece in self.pieces)
+
+    # --- what items are
+
+    def _place(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The part of each number and its place there, int64[n]; -1: there is none."""
+        which, items = np.full(len(numbers), -1), np.full(len(numbers), -1)
+        for place, piece in enumerate(self.pieces):
+            mine = np.flatnonzero((numbers >= piece.part.first) & (numbers <= piece.part.last))
+            if len(mine):
+                found = piece.part.places(numbers[mine])
+                which[mine[found >= 0]], items[mine[found >= 0]] = place, found[found >= 0]
+        return which, items
+
+    def _each(self, numbers: np.ndarray) -> Iterator[tuple[np.ndarray, Piece, np.ndarray]]:
+        """For each part that has some of the numbers: their places among these, the part, and their places there."""
+        which, items = self._place(numbers)
+        if (which < 0).any():
+            raise KeyError(f"no item has the number {numbers[which < 0][0]}")
+        for place in np.unique(which).tolist():
+            mine = np.flatnonzero(which == place)
+            yield mine, self.pieces[place], items[mine]
+
+    def copy_of(self, numbers: np.ndarray) -> np.ndarray:
+        out = np.zeros((len(numbers), 2), np.uint64)
+        for mine, piece, items in self._each(numbers):
+            out[mine] = piece.part.copy_of(piece.part.rows(items))
+        return out
+
+    def contents(self, numbers: np.ndarray) -> Contents:
+        found = [(mine, piece.part.content(piece.part.rows(items))) for mine, piece, items in self._each(numbers)]
+        if len(found) == 1:
+            return found[0][1]
+        copy, size = np.zeros((len(numbers), 2), np.uint64), np.zeros(len(numbers), np.uint32)
+        slots = np.zeros((len(numbers), self.form.slots), np.uint8)
+        for mine, content in found:
+            copy[mine], size[mine], slots[mine] = content.copy, content.size, content.slots
+        ends = np.cumsum(size, dtype=np.int64) if self.form.sets != "none" else np.zeros(len(numbers), np.int64)
+        words = np.empty(int(ends[-1]) if len(ends) else 0, np.uint64)
+        for mine, content in found:
+            begin, lengths = ends[mine] - size[mine], size[mine].astype(np.int64)
+            if len(content.words):
+                words[np.repeat(begin - (np.cumsum(lengths) - lengths), lengths) + np.arange(len(content.words))] = content.words
+        return Contents(copy, size, words, slots)
+
+    def copies(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        copy, many = self.copy_of(numbers), np.zeros(len(numbers), np.int64)
+        of, found = [], []
+        for piece in self.pieces:
+            rows = piece.part.rows_with(copy)
+            there = np.flatnonzero(rows >= 0)
+            if len(there):
+                counts, living = piece.part.copies(rows[there], piece.gone)
+                many[there] += counts
+                of.append(np.repeat(there, counts))
+                found.append(living)
+        offsets = np.concatenate([[0], np.cumsum(many)])
+        if not found:
+            return offsets, np.zeros(0, np.int64)
+        order = np.argsort(np.concatenate(of), kind="stable")
+        return offsets, np.concatenate(found)[order]
+
+    def ids(self, numbers: np.ndarray) -> list[bytes]:
+        out: list[bytes] = [b""] * len(numbers)
+        for mine, piece, items in self._each(numbers):
+            for place, id_ in zip(mine.tolist(), piece.part.ids(items), strict=True):
+                out[place] = id_
+        return out
+
+    def find(self, ids: Sequence[bytes]) -> np.ndarray:
+        hashes, (text, offsets) = hashed(ids), joined_ids(ids)
+        out = np.full(len(ids), -1, np.int64)
+        for piece in self.pieces:
+            np.maximum(out, piece.part.find(hashes, text, offsets, piece.gone), out=out)
+        return out
+
+    def scan(self, after: int = -1, most: int = 4096) -> Iterator[tuple[np.ndarray, Items]]:
+        return chain.from_iterable(piece.part.scan(piece.gone, after, most) for piece in self.pieces if piece.part.last > after)
+
+
+class Crowded:
+    """What one query meets where a bucket may be overfull: the rule of stages/candidates.py with the query last."""
+
+    def __init__(self, view: Parts, keys: np.ndarray, most: int):
+        self.view, self.keys, self.most = view, keys.tolist(), most
+        self.levels = min(candidates.FINER, len(self.keys) - 1)
+
+    def met(self, copy: np.ndarray) -> tuple[np.ndarray, bool]:
+        """The contents that the query meets, and whether a bucket is overfull, so that it does not meet all."""
+        same = [int(piece.part.firsts(rows, piece.gone)[0]) for piece in self.view.pieces if (rows := piece.part.rows_with(copy[None]))[0] >= 0]
+        living = np.array([number for number in same if number >= 0][:1], np.int64)
+        met, crowded = set(living[self.view.contents(living).size > 0].tolist()), False
+        for band in range(len(self.keys)):
+            found, all_ = self.in_band(band)
+            met |= set(found)
+            crowded |= not all_
+        return np.array(sorted(met), np.int64), crowded
+
+    def in_band(self, band: int) -> tuple[list[int], bool]:
+        """What it meets in one band, and whether that is all of the bucket."""
+        key, pieces = self.keys[band], self.view.pieces
+        crowds = [piece.crowd(band, key) for piece in pieces]
+        bucket, found = [numbers for numbers, _ in crowds], dict[int, None]()
+        for level in range(self.levels + 1):
+            first = self.first([numbers for numbers, _ in crowds], self.most)
+            if len(first) < self.most or level == self.levels:
+                found |= dict.fromkeys(first)
+                break
+            finer = [piece.part.finer(band, key, level + 1)[places] for piece, (_, places) in zip(pieces, crowds, strict=True)]
+            found |= dict.fromkeys(self.heads(finer, [numbers for numbers, _ in crowds]))
+            own = np.uint64(self.keys[(band + level + 1) % len(self.keys)])
+            crowds = [(numbers[keys == own], places[keys == own]) for (numbers, places), keys in zip(crowds, finer, strict=True)]
+        return list(found), len(self.first(bucket, len(found) + 1)) <= len(found)
+
+    def first(self, lists: list[np.ndarray], most: int) -> list[int]:
+        """The first contents of these lists, one for each part, without those that an earlier part has: at most so many."""
+        found: list[int] = []
+        for place, numbers in enumerate(lists):
+            for begin in range(0, len(numbers), most):
+                if len(found) < most:
+                    found += self.new(place, numbers[begin : begin + most]).tolist()
+        return found[:most]
+
+    def new(self, place: int, numbers: np.ndarray) -> np.ndarray:
+        """Those of the contents of a part that are living in no earlier part."""
+        part, new = self.view.pieces[place].part, np.ones(len(numbers), bool)
+        copy = part.copy_of(part.rows(part.places(numbers))) if place else np.zeros((0, 2), np.uint64)
+        for piece in self.view.pieces[:place]:
+            rows = piece.part.rows_with(copy)
+            there = np.flatnonzero(rows >= 0)
+            new[there[piece.part.firsts(rows[there], piece.gone) >= 0]] = False
+        return numbers[new]
+
+    def heads(self, keys: list[np.ndarray], lists: list[np.ndarray]) -> list[int]:
+        """The first content with each key, at most `most`."""
+        table, found, count = np.zeros((1 << (4 * self.most).bit_length(), 2), np.uint64), np.empty(self.most, np.int64), 0
+        for own, numbers in zip(keys, lists, strict=True):
+            count = segments.heads(np.ascontiguousarray(own), numbers, self.most, table, found, count)
+        return found[:count].tolist()
+
+
+def merged(view: Parts, parts: Sequence[Part], building: Callable[[], Building]) -> list[Segment]:
+    """The living items of some parts in new segments, one unless they are too many for it: equal to those of a bulk load of these items."""
+    made: list[Segment] = []
+    now: Building | None = None
+    try:
+        for piece in view.pieces:
+            if piece.part not in parts:
+                continue
+            for numbers, items in piece.part.scan(piece.gone, -1, BLOCK):
+                taken = 0
+                while taken < len(items):
+                    now = now or building()
+                    taken += now.add(numbers[taken:], part_of(items, taken))
+                    if taken < len(items):
+                        made, now = [*made, now.finish()], None
+        if now is not None:
+            made.append(now.finish())
+        return made
+    except BaseException:
+        if now is not None:
+            now.abandon()
+        raise
+
+
+def part_of(items: Items, begin: int) -> Items:
+    """The items from a place on."""
+    if not begin:
+        return items
+    words = items.words[int(items.size[:begin].sum(dtype=np.int64)) :] if len(items.words) else items.words
+    return Items(items.ids[begin:], items.keys[begin:], items.copy[begin:], items.size[begin:], words, items.slots[begin:])

@@ -1,0 +1,468 @@
+"""Segments: many items of an index as sorted arrays that never change, in files or in memory (kernels/segments.py).
+
+    NNNNNNNN.bands  the band of each key, and one of ids
+    NNNNNNNN.items  numbers, ids, copies
+    NNNNNNNN.sets   sizes, and words, or shortened signatures
+
+Whatever makes a segment, a bulk load, the items that were written last, or other segments, goes through `Building`, so equal items make equal bytes.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+import xxhash
+
+from likewise.errors import FormatError, UsageError
+from likewise.index.files import Arrays, Writing, damaged
+from likewise.index.store import KEY_BITS, Contents, Items
+from likewise.kernels import compact_sets, segments
+from likewise.kernels.segments import DAMAGED, ROW, Band, Bands, Copies, Ends, Living
+
+#: The most items of a segment.
+MOST = 1 << segments.ROW_BITS
+SUFFIXES = (".bands", ".items", ".sets")
+#: Contents whose keys are gathered from the bands at once, when items are read in order.
+AT_ONCE = 1 << 20
+#: Bytes of arrays about overfull buckets that a part keeps in memory.
+KEPT = 64 << 20
+NOTHING = np.zeros(0, np.uint64)
+
+
+class Form(NamedTuple):
+    """What is kept of an item."""
+
+    bands: int
+    sets: str
+    bits: int
+    slots: int
+
+    @classmethod
+    def of(cls, settings: dict[str, Any]) -> Form:
+        return cls(settings["bands"], settings["sets"], settings["bits"], settings["slots"])
+
+
+def files(folder: Path, name: int) -> list[Path]:
+    """The files of a segment."""
+    return [folder / f"{name:08d}{suffix}" for suffix in SUFFIXES]
+
+
+def hashed(ids: Sequence[bytes]) -> np.ndarray:
+    """Keys of ids: uint64[n]."""
+    return np.fromiter(map(xxhash.xxh3_64_intdigest, ids), np.uint64, len(ids)) >> np.uint64(64 - KEY_BITS)
+
+
+def joined_ids(ids: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    """Their bytes, uint8[m], and where each begins, int64[n + 1]."""
+    offsets = np.zeros(len(ids) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, ids), np.int64, len(ids)), out=offsets[1:])
+    return np.frombuffer(b"".join(ids), np.uint8), offsets
+
+
+def packed(lengths: np.ndarray) -> Ends:
+    """The ends of pieces of these lengths, uint[n]."""
+    ends = np.zeros(len(lengths) + 1, np.uint64)
+    np.cumsum(lengths, out=ends[1:], dtype=np.uint64)
+    base = ends[::32].copy()
+    more = ends - np.repeat(base, 32)[: len(ends)]
+    return Ends(base, more.astype(np.uint16 if int(more.max()) < 1 << 16 else np.uint32))
+
+
+class Kept:
+    """Arrays that are long in the making, by name: those that were used last."""
+
+    def __init__(self, most: int = KEPT):
+        self._most, self._bytes, self._lock = most, 0, Lock()
+        self._found: OrderedDict[tuple[int, ...], tuple[np.ndarray, ...]] = OrderedDict()
+
+    def get(self, name: tuple[int, ...], make: Callable[[], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+        with self._lock:
+            if name in self._found:
+                self._found.move_to_end(name)
+                return self._found[name]
+        made = make()  # two threads may both make it
+        with self._lock:
+            if self._found.setdefault(name, made) is made:
+                self._bytes += sum(each.nbytes for each in made)
+            while self._bytes > self._most and len(self._found) > 1:
+                self._bytes -= sum(each.nbytes for each in self._found.popitem(last=False)[1])
+        return made
+
+
+class Held:
+    """Arrays in memory in place of a file."""
+
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+        self._pieces: list[np.ndarray] = []
+        self.bytes = 0
+
+    def begin(self, dtype: np.dtype | str) -> None:
+        self._end()
+        self._pieces = [np.zeros(0, dtype)]
+
+    def more(self, values: np.ndarray) -> None:
+        self._pieces.append(np.array(values).reshape(-1))
+
+    def put(self, values: np.ndarray) -> None:
+        self.begin(values.dtype)
+        self._pieces = [values.reshape(-1)]
+
+    def _end(self) -> None:
+        if self._pieces:
+            self.arrays.append(self._pieces[0] if len(self._pieces) == 1 else np.concatenate(self._pieces))
+            self.arrays[-1].flags.writeable = False
+            self.bytes += self.arrays[-1].nbytes
+        self._pieces = []
+
+    def finish(self) -> tuple[int, bytes]:
+        self._end()
+        return self.bytes, b""
+
+    def abandon(self) -> None:
+        self._pieces, self.arrays = [], []
+
+    def check(self) -> list[str]:
+        return []
+
+
+class Segment:
+    """Items that do not change. Several threads may use it; what it keeps in memory depends on nothing but its arrays."""
+
+    def __init__(self, form: Form, name: int, held: Sequence[Arrays | Held], path: Path | None = None, trailers: bytes = b""):
+        self.form, self.name, self.path, self._held = form, name, path, held
+        self.bytes, self.checksum = sum(each.bytes for each in held), xxhash.xxh3_128_digest(trailers)
+        bands, items, sets = (each.arrays for each in held)
+        facts, borders, entries, id_borders, id_entries = bands
+        self.first, self.last, self.items, self.contents, meeting = facts.tolist()
+        numbers, extra_item, extra_row, by_row, high, low, order, base, more, text = items
+        self._data, self._sizes, self._ends = sets[0], Ends(*sets[1:3]), Ends(*sets[3:5])
+        self._id_ends, self._text = Ends(base, more), text
+        self._ids = Band(id_borders, id_entries)
+        self._copies = Copies(high, low, order)
+        self._living = Living(self.items, self.first, numbers, extra_item, extra_row, by_row, NOTHING)
+        self._check_lengths(meeting, borders, entries)
+        self._bands = Bands(borders.reshape(form.bands, -1), entries.reshape(form.bands, meeting))
+        self._finer = Kept()
+
+    def _check_lengths(self, meeting: int, borders: np.ndarray, entries: np.ndarray) -> None:
+        """Raise FormatError if an array has another length than the kernels take for granted, or names what is not there."""
+        living, extras = self._living, len(self._living.extra_item)
+        n, m, bands = self.items, self.contents, self.form.bands
+        right = (
+            0 < n <= MOST and m == n - extras and 0 <= meeting <= m and self.first <= self.last,
+            len(entries) == bands * meeting and len(borders) % bands == 0 and is_border(len(borders) // bands) and is_border(len(self._ids.borders)),
+            len(self._ids.entries) == n and len(living.numbers) in (0, n) and (len(living.numbers) == n or self.last - self.first + 1 == n),
+            len(living.extra_row) == len(living.by_row) == extras,
+            len(self._copies.high) == len(self._copies.low) == len(self._copies.order) == m,
+            all(len(each.more) == k + 1 and len(each.base) == k // 32 + 1 for each, k in ((self._id_ends, n), (self._sizes, m))),
+            self.form.sets != "compact" or (len(self._ends.more) == m + 1 and len(self._ends.base) == m // 32 + 1),
+            self.form.sets != "none" or len(self._data) == m * self.form.slots,
+        )
+        if not all(right):
+            raise self._damage("its arrays have lengths that do not fit together")
+        if extras and not (
+            int(living.by_row.max()) < extras
+            and int(living.extra_row.max()) < m
+            and int(living.extra_item[-1]) < n
+            and (np.diff(living.extra_item.astype(np.int64)) > 0).all()
+        ):
+            raise self._damage("its list of copies names items that are not there")
+        if len(living.numbers) and not (living.numbers[0] == self.first and living.numbers[-1] == self.last and (np.diff(living.numbers) > 0).all()):
+            raise self._damage("its numbers do not ascend")
+
+    def _damage(self, why: str) -> FormatError:
+        return damaged(self.path or Path("a segment in memory"), why)
+
+    def _checked(self, result: int) -> int:
+        if result == DAMAGED:
+            raise self._damage("an entry names what is not there")
+        return result
+
+    @classmethod
+    def open(cls, folder: Path, name: int, form: Form, checksum: bytes | None = None) -> Segment:
+        """The segment in the files of this name. Raises FormatError for files that are not whole, or not those with this checksum.
+
+        Parts that are small are compared with their checksums; `check` compares all.
+        """
+        paths = files(folder, name)
+        held = [Arrays(path, path.suffix[1:], wanted) for path, wanted in zip(paths, (5, 10, 5), strict=True)]
+        trailers = b"".join(each.trailer for each in held)
+        if checksum is not None and checksum != xxhash.xxh3_128_digest(trailers):
+            raise damaged(paths[0].with_suffix(".*"), "these are not the files that the index names")
+        return cls(form, name, held, paths[0].with_suffix(".*"), trailers)
+
+    def check(self) -> list[str]:
+        """Read all: a sentence for each fault."""
+        return [fault for each in self._held for fault in each.check()]
+
+    def close(self) -> None:
+        """Nothing to do: files stay mapped as long as a view needs them."""
+
+    # --- what is where: items are places from 0, contents are rows
+
+    def living(self, gone: np.ndarray) -> Living:
+        return self._living._replace(gone=gone)
+
+    def places(self, numbers: np.ndarray) -> np.ndarray:
+        """The items with these numbers, int64[n]; -1: it has no such item."""
+        all_ = self._living.numbers
+        items = np.searchsorted(all_, numbers) if len(all_) else numbers - self.first
+        there = (items >= 0) & (items < self.items)
+        if len(all_):
+            there[there] = all_[items[there]] == numbers[there]
+        return np.where(there, items, -1)
+
+    def numbers(self, items: np.ndarray) -> np.ndarray:
+        return self._living.numbers[items] if len(self._living.numbers) else items + self.first
+
+    def rows(self, items: np.ndarray) -> np.ndarray:
+        out = np.empty(len(items), np.int64)
+        segments.rows_of(self._living, items, out)
+        return out
+
+    # --- who meets whom
+
+    def look(self, keys: np.ndarray, gone: np.ndarray, most: int, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The first living items of contents that share a key, query by query, and how many each query has (`segments.look`)."""
+        living, counts, room = self.living(gone), np.empty(len(keys), np.int64), 64 + 8 * len(keys)
+        while True:
+            found, added = np.empty(room, np.int64), np.zeros_like(raw)
+            total = self._checked(segments.look(self._bands, living, keys, most, found, counts, added))
+            if total <= room:
+                np.add(raw, added, out=raw)
+                return found[:total], counts
+            room = total
+
+    def shares_after(self, keys: np.ndarray, sizes: np.ndarray, gone: np.ndarray, after: int) -> bool:
+        return bool(self._checked(segments.shares_after(self._bands, self.living(gone), keys, sizes, after)))
+
+    def bucket(self, band: int, key: int) -> np.ndarray:
+        """The contents with a key: rows int64[n], ascending."""
+        entries, place = self._bands.entries[band], np.empty((1, 2), np.int64)
+        self._checked(segments.ranges(self._bands.borders[band], entries, np.array([key], np.uint64), place))
+        begin, end = place[0].tolist()
+        return (entries[begin:end] & ROW).astype(np.int64)
+
+    def finer(self, band: int, key: int, level: int) -> np.ndarray:
+        """The keys that the contents in a bucket have in a later band: uint64[n]."""
+        return self._finer.get((band, key, level), lambda: (self.keys(self.bucket(band, key), (band + level) % self.form.bands),))[0]
+
+    def keys(self, rows: np.ndarray, band: int) -> np.ndarray:
+        """The keys of contents in a band: uint64[n]."""
+        slot, out = np.full(self.contents, -1, np.int32), np.zeros(len(rows), np.uint64)
+        slot[rows] = np.arange(len(rows), dtype=np.int32)
+        self._checked(segments.keys_of(self._bands.borders[band], self._bands.entries[band], slot, out))
+        return out
+
+    def firsts(self, rows: np.ndarray, gone: np.ndarray) -> np.ndarray:
+        """The number of the first living item of each content, -1: there is none."""
+        out = np.empty(len(rows), np.int64)
+        segments.firsts(self.living(gone), rows, out)
+        return out
+
+    def rows_with(self, copy: np.ndarray) -> np.ndarray:
+        """The contents that are these, int64[n]; -1: none is."""
+        out = np.empty(len(copy), np.int64)
+        self._checked(segments.rows_with(self._copies, copy, out))
+        return out
+
+    def copies(self, rows: np.ndarray, gone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The living items of each content: how many, and their numbers."""
+        counts = np.empty(len(rows), np.int64)
+        segments.count_living(self.living(gone), rows, counts)
+        numbers = np.empty(int(counts.sum()), np.int64)
+        segments.list_living(self.living(gone), rows, numbers)
+        return counts, numbers
+
+    def find(self, hashes: np.ndarray, text: np.ndarray, offsets: np.ndarray, gone: np.ndarray) -> np.ndarray:
+        out = np.empty(len(hashes), np.int64)
+        self._checked(segments.find(self._ids, self._id_ends, self._text, self.living(gone), hashes, text, offsets, out))
+        return out
+
+    # --- what items are
+
+    def copy_of(self, rows: np.ndarray) -> np.ndarray:
+        return np.column_stack([self._copies.high[rows], self._copies.low[rows].astype(np.uint64)])
+
+    def content(self, rows: np.ndarray) -> Contents:
+        n, sets = len(rows), self.form.sets
+        begins, sizes = self._pieces(self._sizes, rows)
+        words, slots = NOTHING, np.zeros((n, 0), np.uint8)
+        if sets == "none":
+            slots = self._data.reshape(self.contents, self.form.slots)[rows]
+        elif sets == "full":
+            words = self._gathered(self._data, begins, sizes)
+        else:
+            words = np.empty(int(sizes.sum()), np.uint64)
+            begins, lengths = self._pieces(self._ends, rows)
+            if compact_sets.decode(self._data, begins, begins + lengths, sizes.astype(np.uint32), self.form.bits, words) >= 0:
+                raise self._damage("a set is not what was written")
+        return Contents(self.copy_of(rows), sizes.astype(np.uint32), words, slots)
+
+    def ids(self, items: np.ndarray) -> list[bytes]:
+        begins, lengths = self._pieces(self._id_ends, items)
+        text = self._gathered(self._text, begins, lengths).tobytes()
+        ends = np.cumsum(lengths).tolist()
+        return [text[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)] if ends else []
+
+    def _pieces(self, ends: Ends, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        begins, lengths = np.empty((2, len(rows)), np.int64)
+        self._checked(segments.pieces(ends, rows, begins, lengths))
+        return begins, lengths
+
+    def _gathered(self, data: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        out = np.empty(int(lengths.sum()), data.dtype)
+        self._checked(segments.gather(data, begins, lengths, out))
+        return out
+
+    def scan(self, gone: np.ndarray, after: int, most: int) -> Iterator[tuple[np.ndarray, Items]]:
+        """The living items above a number, in order, with their numbers."""
+        living = np.ones(self.items, bool) if not len(gone) else np.unpackbits(gone.view(np.uint8), bitorder="little")[: self.items] == 0
+        items = np.flatnonzero(living)
+        items = items[np.searchsorted(self.numbers(items), after, side="right") :]
+        for begin in range(0, len(items), max(most, AT_ONCE)):
+            mine = items[begin : begin + max(most, AT_ONCE)]
+            needed, inverse = np.unique(self.rows(mine), return_inverse=True)
+            keys = np.column_stack([self.keys(needed, band) for band in range(self.form.bands)])
+            for at in range(0, len(mine), most):
+                some, rows = mine[at : at + most], inverse[at : at + most]
+                copy, size, words, slots = self.content(needed[rows])
+                yield self.numbers(some), Items(self.ids(some), keys[rows], copy, size, words, slots)
+
+
+def is_border(length: int) -> bool:
+    """Whether so many borders are those of a power of two buckets, at least 2^FEWEST_BITS."""
+    return length - 1 >= 1 << segments.FEWEST_BITS and (length - 1) & (length - 2) == 0
+
+
+class Building:
+    """Makes a segment of items that come block by block, in order of their numbers. In memory without a folder."""
+
+    def __init__(self, form: Form, folder: Path | None = None, name: int = 0):
+        self.form, self.folder, self.name = form, folder, name
+        self.items = self._rows = 0
+        self._files = [Writing(path, path.suffix[1:]) for path in files(folder, name)] if folder else [Held() for _ in SUFFIXES]
+        self._numbers: list[np.ndarray] = []
+        self._row: list[np.ndarray] = []
+        self._ids: list[bytes] = []  # of each block, one after the other
+        self._hashes: list[np.ndarray] = []  # of ids, and their lengths: [2, n]
+        self._keys: list[np.ndarray] = []  # of contents, [bands, n]
+        self._sizes: list[np.ndarray] = []
+        self._lengths: list[np.ndarray] = []
+        self._copy = np.empty(0, np.uint64), np.empty(0, np.uint32)
+        self._table = np.zeros(16, np.int32)
+        self._files[2].begin("u8" if form.sets == "full" else "u1")
+
+    def add(self, numbers: np.ndarray, items: Items) -> int:
+        """Add items; returns how many were taken: less than all if the segment is full."""
+        n = min(len(items), MOST - self.items)
+        if n == 0:
+            return 0
+        row = self._shared(items.copy[:n])
+        new = np.zeros(n, bool)
+        fresh, places = np.unique(row, return_index=True)
+        new[places[fresh >= self._rows]] = True
+        self._rows += int(new.sum())
+        self._numbers.append(np.array(numbers[:n], np.int64))
+        self._row.append(row)
+        self._ids.append(b"".join(items.ids[:n]))
+        self._hashes.append(np.stack([hashed(items.ids[:n]), np.fromiter(map(len, items.ids[:n]), np.uint64, n)]))
+        self._keys.append(np.ascontiguousarray(items.keys[:n][new].T))
+        self._sizes.append(items.size[:n][new])
+        self._write(items, n, new)
+        self.items += n
+        return n
+
+    def _shared(self, copy: np.ndarray) -> np.ndarray:
+        """The contents of items, new ones after those there are: int32[n]."""
+        high, low = self._copy
+        if (room := self._rows + len(copy)) > len(high):
+            self._copy = high, low = np.resize(high, 2 * room), np.resize(low, 2 * room)
+        if 2 * room > len(self._table):
+            self._table = np.zeros(1 << (4 * room - 1).bit_length(), np.int32)
+            segments.fill(high, low, self._rows, self._table)
+        out = np.empty(len(copy), np.int32)
+        segments.share(np.ascontiguousarray(copy), high, low, self._rows, self._table, out)
+        return out
+
+    def _write(self, items: Items, n: int, new: np.ndarray) -> None:
+        """Write what contents are compared by."""
+        if self.form.sets == "none":
+            self._files[2].more(items.slots[:n][new])
+            return
+        size = items.size[:n].astype(np.int64)
+        words = items.words[: int(size.sum())]
+        if not new.all():
+            words = words[np.repeat(new, size)]
+        if self.form.sets == "full":
+            self._files[2].more(words)
+            return
+        sizes, ends = items.size[:n][new], np.zeros(int(new.sum()), np.int64)
+        if not compact_sets.measure(words, sizes, self.form.bits, ends):
+            raise UsageError("only sets of words in ascending order can be kept in few bits: items of this type need sets=full or sets=none")
+        data = np.zeros(int(ends[-1]) if len(ends) else 0, np.uint8)
+        compact_sets.encode(words, sizes, self.form.bits, ends, data)
+        self._files[2].more(data)
+        self._lengths.append(np.diff(ends, prepend=0))
+
+    def finish(self) -> Segment:
+        """Write the rest and sync each file. The folder is the caller's to sync."""
+        if not self.items:
+            raise ValueError("a segment of no items")
+        bands, items, sets = self._files
+        numbers, row, sizes = np.concatenate(self._numbers), np.concatenate(self._row), np.concatenate(self._sizes)
+        hashes, lengths = np.concatenate(self._hashes, axis=1)
+        first, last, meeting = int(numbers[0]), int(numbers[-1]), np.flatnonzero(sizes).astype(np.uint32)
+
+        def band(keys: Sequence[np.ndarray]) -> Band:
+            return segments.band_of(np.concatenate(keys)[meeting], meeting)
+
+        bands.put(np.array([first, last, self.items, self._rows, len(meeting)], np.int64))
+        made = [band([keys[number] for keys in self._keys]) for number in range(self.form.bands)]
+        for field in range(2):
+            bands.begin(made[0][field].dtype)
+            for each in made:
+                bands.more(each[field])
+        for array in segments.band_of(hashes, np.arange(self.items, dtype=np.uint32)):
+            bands.put(array)
+        of_first = np.unique(row, return_index=True)[1]
+        extra = np.ones(self.items, bool)
+        extra[of_first] = False
+        extra_row = row[extra].astype(np.uint32)
+        high, low = (each[: self._rows] for each in self._copy)
+        dense = last - first + 1 == self.items
+        for array in (
+            numbers[:0] if dense else numbers,
+            np.flatnonzero(extra).astype(np.uint32),
+            extra_row,
+            np.argsort(extra_row, kind="stable").astype(np.uint32),
+            high,
+            low,
+            np.lexsort((low, high)).astype(np.uint32),
+            *packed(lengths),
+        ):
+            items.put(array)
+        items.begin("u1")
+        for text in self._ids:
+            items.more(np.frombuffer(text, np.uint8))
+        if self.form.sets == "compact":
+            sets.more(np.zeros(compact_sets.SPARE, np.uint8))
+        ends = np.concatenate(self._lengths) if self.form.sets == "compact" else np.zeros(0, np.int64)
+        for array in (*packed(sizes), *packed(ends)):
+            sets.put(array)
+        written = [each.finish() for each in self._files]
+        if self.folder:
+            return Segment.open(self.folder, self.name, self.form)
+        held: list[Any] = self._files
+        return Segment(self.form, self.name, held, trailers=b"".join(trailer for _, trailer in written))
+
+    def abandon(self) -> None:
+        """Delete what was written."""
+        for each in self._files:
+            each.abandon()

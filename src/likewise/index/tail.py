@@ -1,0 +1,204 @@
+"""The items of an index that lie in no segment yet, in memory (kernels/tails.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from likewise.index.segment import Form, hashed, joined_ids
+from likewise.index.store import Contents, Items
+from likewise.kernels import segments, tails
+from likewise.kernels.tails import Table
+
+
+class Rest(NamedTuple):
+    """What items are, besides their keys."""
+
+    numbers: np.ndarray  # int64[n]
+    words: np.ndarray  # uint64
+    ends: np.ndarray  # int64[n + 1]: of the words of each item
+    slots: np.ndarray  # uint8[n, slots]
+    text: np.ndarray  # uint8: the ids
+    id_ends: np.ndarray  # int64[n + 1]
+
+
+def roomy(array: np.ndarray, used: int, room: int) -> np.ndarray:
+    """The array, or a larger copy of its first ``used`` rows if it has fewer than ``room`` rows."""
+    if len(array) >= room:
+        return array
+    larger = np.zeros((max(room, 2 * len(array)), *array.shape[1:]), array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
+class Tail:
+    """One thread appends while others read snapshots: arrays grow at their end, or are replaced by larger copies."""
+
+    def __init__(self, form: Form):
+        self.form, self.items = form, 0
+        columns = form.bands + 2
+        shift = (columns - 1).bit_length()
+        self._table = Table(
+            np.zeros(4 << shift, np.int32),
+            np.zeros(1 << shift, np.int32),
+            np.zeros(1 << shift, np.int32),
+            np.zeros((1, columns), np.uint64),
+            np.zeros((1, 2), np.uint64),
+            np.zeros(1, np.uint32),
+            np.zeros(1, np.int32),
+            shift,
+        )
+        self._rest = Rest(
+            np.zeros(1, np.int64),
+            np.zeros(1, np.uint64),
+            np.zeros(2, np.int64),
+            np.zeros((1, form.slots), np.uint8),
+            np.zeros(1, np.uint8),
+            np.zeros(2, np.int64),
+        )
+
+    @property
+    def bytes(self) -> int:
+        """Of what the items are, about."""
+        return 8 * int(self._rest.ends[self.items]) + int(self._rest.id_ends[self.items]) + self.items * (8 * self.form.bands + 64 + self.form.slots)
+
+    def append(self, numbers: np.ndarray, items: Items) -> None:
+        """Add items, whose numbers ascend."""
+        begin, end = self.items, self.items + len(items)
+        self._grow(end)
+        table, rest = self._table, self._rest
+        text, offsets = joined_ids(items.ids)
+        table.columns[begin:end, :-2] = items.keys
+        table.columns[begin:end, -2] = items.copy[:, 0] ^ items.copy[:, 1] * tails.MIX
+        table.columns[begin:end, -1] = hashed(items.ids)
+        table.copy[begin:end], table.size[begin:end] = items.copy, items.size
+        at, id_at = int(rest.ends[begin]), int(rest.id_ends[begin])
+        words, text_ = roomy(rest.words, at, at + len(items.words)), roomy(rest.text, id_at, id_at + len(text))
+        self._rest = rest = rest._replace(words=words, text=text_)
+        words[at : at + len(items.words)] = items.words
+        text_[id_at : id_at + len(text)] = text
+        rest.numbers[begin:end] = numbers
+        rest.ends[begin + 1 : end + 1] = at + np.cumsum(items.size, dtype=np.int64) * (len(items.words) > 0)
+        rest.id_ends[begin + 1 : end + 1] = id_at + offsets[1:]
+        rest.slots[begin:end] = items.slots.reshape(len(items), self.form.slots)
+        tails.add(table, begin, end)
+        self.items = end
+
+    def _grow(self, room: int) -> None:
+        """Make room for items, and build the table of keys anew if it gets larger."""
+        table, used = self._table, self.items
+        if len(table.columns) >= room:
+            return
+        room = max(room, 2 * len(table.columns))
+        keys = room << table.shift
+        self._table = Table(
+            np.zeros(1 << (2 * keys - 1).bit_length(), np.int32),
+            np.zeros(keys, np.int32),
+            np.zeros(keys, np.int32),
+            roomy(table.columns, used, room),
+            roomy(table.copy, used, room),
+            roomy(table.size, used, room),
+            roomy(table.content, used, room),
+            table.shift,
+        )
+        tails.add(self._table, 0, used)
+        rest = self._rest
+        self._rest = rest._replace(
+            numbers=roomy(rest.numbers, used, room),
+            ends=roomy(rest.ends, used + 1, room + 1),
+            slots=roomy(rest.slots, used, room),
+            id_ends=roomy(rest.id_ends, used + 1, room + 1),
+        )
+
+    def snapshot(self) -> Recent:
+        return Recent(self, self._table, self._rest, self.items)
+
+
+class Recent:
+    """The first items of a tail. Immutable; several threads may use it. Rows and places are the same: those of items."""
+
+    def __init__(self, tail: Tail, table: Table, rest: Rest, items: int):
+        self.tail, self.form, self.items = tail, tail.form, items
+        self._table, self._rest = table, rest
+        self.first, self.last = (int(rest.numbers[0]), int(rest.numbers[items - 1])) if items else (-1, -1)
+        self.bytes = 0
+
+    def places(self, numbers: np.ndarray) -> np.ndarray:
+        mine = self._rest.numbers[: self.items]
+        items = np.searchsorted(mine, numbers)
+        there = items < self.items
+        there[there] = mine[items[there]] == numbers[there]
+        return np.where(there, items, -1)
+
+    def numbers(self, items: np.ndarray) -> np.ndarray:
+        return np.where(items >= 0, self._rest.numbers[items], -1)
+
+    def rows(self, items: np.ndarray) -> np.ndarray:
+        return self._table.content[items].astype(np.int64)
+
+    def look(self, keys: np.ndarray, gone: np.ndarray, most: int, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        counts, room = np.empty(len(keys), np.int64), 64 + 8 * len(keys)
+        while True:
+            found, added = np.empty(room, np.int64), np.zeros_like(raw)
+            total = tails.look(self._table, self.items, gone, keys, most, found, counts, added)
+            if total <= room:
+                np.add(raw, added, out=raw)
+                return self.numbers(found[:total]), counts
+            room = total
+
+    def shares_after(self, keys: np.ndarray, sizes: np.ndarray, gone: np.ndarray, after: int) -> bool:
+        return bool(tails.shares_after(self._table, self.items, gone, self._rest.numbers, keys, sizes, after))
+
+    def bucket(self, band: int, key: int) -> np.ndarray:
+        out = np.empty(self.items, np.int64)
+        return out[: tails.bucket(self._table, self.items, band, np.uint64(key), out)]
+
+    def finer(self, band: int, key: int, level: int) -> np.ndarray:
+        return self._table.columns[self.bucket(band, key), (band + level) % self.form.bands]
+
+    def firsts(self, rows: np.ndarray, gone: np.ndarray) -> np.ndarray:
+        out = np.empty(len(rows), np.int64)
+        tails.firsts(self._table, self.items, gone, rows, out)
+        return self.numbers(out)
+
+    def rows_with(self, copy: np.ndarray) -> np.ndarray:
+        out = np.empty(len(copy), np.int64)
+        tails.rows_with(self._table, self.items, copy, out)
+        return out
+
+    def copies(self, rows: np.ndarray, gone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        counts, room = np.empty(len(rows), np.int64), 64 + 8 * len(rows)
+        while True:
+            found = np.empty(room, np.int64)
+            total = tails.copies(self._table, self.items, gone, rows, counts, found)
+            if total <= room:
+                return counts, self.numbers(found[:total])
+            room = total
+
+    def find(self, hashes: np.ndarray, text: np.ndarray, offsets: np.ndarray, gone: np.ndarray) -> np.ndarray:
+        out = np.empty(len(hashes), np.int64)
+        tails.find(self._table, self.items, gone, self._rest.id_ends, self._rest.text, hashes, text, offsets, out)
+        return self.numbers(out)
+
+    def copy_of(self, rows: np.ndarray) -> np.ndarray:
+        return self._table.copy[rows]
+
+    def content(self, rows: np.ndarray) -> Contents:
+        begins, lengths = self._rest.ends[rows], self._rest.ends[rows + 1] - self._rest.ends[rows]
+        words = np.empty(int(lengths.sum()), np.uint64)
+        segments.gather(self._rest.words, begins, lengths, words)
+        return Contents(self._table.copy[rows], self._table.size[rows], words, self._rest.slots[rows])
+
+    def ids(self, items: np.ndarray) -> list[bytes]:
+        ends = self._rest.id_ends
+        return [self._rest.text[ends[item] : ends[item + 1]].tobytes() for item in items.tolist()]
+
+    def scan(self, gone: np.ndarray, after: int, most: int) -> Iterator[tuple[np.ndarray, Items]]:
+        living = np.ones(self.items, bool) if not len(gone) else np.unpackbits(gone.view(np.uint8), bitorder="little")[: self.items] == 0
+        items = np.flatnonzero(living & (self._rest.numbers[: self.items] > after))
+        for begin in range(0, len(items), most):
+            some = items[begin : begin + most]
+            copy, size, words, slots = self.content(some)
+            yield self._rest.numbers[some], Items(self.ids(some), self._table.columns[some, :-2], copy, size, words, slots)

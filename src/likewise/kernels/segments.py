@@ -1,0 +1,531 @@
+"""A segment of an index: items that do not change, as sorted arrays. Searches, and what the items are.
+
+Items are numbered from 0 in order of arrival. Items that are copies of each other are one *content*; contents are numbered in the order of their
+first items: rows. The other copies are *extras*. A band is sorted by key: the upper bits of a key choose a bucket of about 64 entries, and an entry
+has the key's other bits (40 at most) above 24 bits for the row. So a band takes 8 bytes a row, and gives back the keys that it was made of.
+
+All that is read here may come from a file, so each place is checked before it is used: a function returns `DAMAGED` if one is out of bounds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from likewise.compiled.jit import inline, kernel
+
+KEY_BITS, ROW_BITS = 48, 24
+#: log2 of the entries of a bucket; log2 of the buckets that each is sorted by while a band is made; entries above which a bucket is sorted elsewhere.
+ENTRIES, FINE, LONG = 6, 2, 64
+#: The fewest bits of a bucket's number: the others of a key must fit above a row.
+FEWEST_BITS = KEY_BITS + ROW_BITS - 64
+ROW = np.uint64((1 << ROW_BITS) - 1)
+DAMAGED = -1
+
+
+class Band(NamedTuple):
+    """The entries of one band in ascending order, by bucket."""
+
+    borders: np.ndarray  # uint32[buckets + 1]
+    entries: np.ndarray  # uint64[n]
+
+
+class Bands(NamedTuple):
+    """All bands: borders uint32[bands, buckets + 1] and entries uint64[bands, n]."""
+
+    borders: np.ndarray
+    entries: np.ndarray
+
+
+class Living(NamedTuple):
+    """Which items are copies of each other, their numbers, and which of them were removed."""
+
+    items: int
+    first: int  # the number of the first item
+    numbers: np.ndarray  # int64[items] if some numbers between the first and the last are missing, else [0]
+    extra_item: np.ndarray  # uint32[e]: the extras, ascending
+    extra_row: np.ndarray  # uint32[e]: their contents
+    by_row: np.ndarray  # uint32[e]: places in these, ascending by row, then by item
+    gone: np.ndarray  # uint64[items / 64 + 1], a bit for each removed item; [0]: none is
+
+
+class Copies(NamedTuple):
+    """What copies have in common, by row, and the rows in ascending order of it."""
+
+    high: np.ndarray  # uint64[m]
+    low: np.ndarray  # uint32[m]
+    order: np.ndarray  # uint32[m]
+
+
+class Ends(NamedTuple):
+    """Ascending numbers from 0: number i is base[i / 32] + more[i]."""
+
+    base: np.ndarray  # uint64
+    more: np.ndarray  # uint16, or uint32 if that is too small
+
+
+def band_of(keys: np.ndarray, rows: np.ndarray) -> Band:
+    """The band of keys uint64[n], below 2^48, of rows uint32[n], ascending."""
+    bits = max(FEWEST_BITS, len(keys).bit_length() - ENTRIES)
+    entries, borders = np.empty(len(keys), np.uint64), np.empty((1 << bits) + 1, np.uint32)
+    sort_band(keys, rows, bits, np.zeros((1 << bits + FINE) + 1, np.int64), borders, entries)
+    for bucket in np.flatnonzero(np.diff(borders.astype(np.int64)) > LONG << FINE):
+        entries[borders[bucket] : borders[bucket + 1]].sort()
+    return Band(borders, entries)
+
+
+@kernel
+def sort_band(keys, rows, bits, place, borders, entries):
+    """A counting sort by finer buckets, then each bucket by insertion, except the long ones. place: int64[2^(bits + FINE) + 1], zeros."""
+    fine = np.uint64(KEY_BITS - bits - FINE)
+    rest = (np.uint64(1) << np.uint64(KEY_BITS - bits)) - np.uint64(1)
+    for i in range(keys.size):
+        place[np.int64(keys[i] >> fine) + 1] += 1
+    for begin in range(place.size - 1):
+        place[begin + 1] += place[begin]
+    for begin in range(borders.size):
+        borders[begin] = place[begin << FINE]
+    for i in range(keys.size):
+        bucket = np.int64(keys[i] >> fine)
+        entries[place[bucket]] = (keys[i] & rest) << np.uint64(ROW_BITS) | np.uint64(rows[i])
+        place[bucket] += 1
+    for begin in range(borders.size - 1):
+        low, high = np.int64(borders[begin]), np.int64(borders[begin + 1])
+        if high - low > LONG << FINE:
+            continue
+        for i in range(low + 1, high):
+            one, j = entries[i], i
+            while j > low and entries[j - 1] > one:
+                entries[j] = entries[j - 1]
+                j -= 1
+            entries[j] = one
+
+
+@inline
+def first_at_least(entries, low, high, guess, wanted):
+    """The first place from low to high whose entry is at least ``wanted``: in steps that double from a guess, then by halves."""
+    step = 1
+    if guess < high and entries[guess] < wanted:
+        low = guess + 1
+        while low + step <= high and entries[low + step - 1] < wanted:
+            low += step
+            step *= 2
+        high = min(high, low + step - 1)
+    else:
+        high = min(guess, high)
+        while high - step >= low and entries[high - step] >= wanted:
+            high -= step
+            step *= 2
+        low = max(low, high - step + 1)
+    while low < high:
+        middle = (low + high) >> 1
+        if entries[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inline
+def bucket_of(borders, entries, key):
+    """The bucket of a key: where it begins and ends, and the bits of the key that entries have. (-1, ...) if the borders are not."""
+    bits = np.int64(0)
+    while np.int64(1) << bits < borders.size - 1:
+        bits += 1
+    below = np.uint64(KEY_BITS - bits)
+    bucket = np.int64(key >> below)
+    if bucket >= borders.size - 1:
+        return np.int64(DAMAGED), np.int64(0), np.uint64(0)
+    low, high = np.int64(borders[bucket]), np.int64(borders[bucket + 1])
+    if low > high or high > entries.size:
+        return np.int64(DAMAGED), np.int64(0), np.uint64(0)
+    return low, high, key & ((np.uint64(1) << below) - np.uint64(1))
+
+
+@inline
+def range_of(borders, entries, key):
+    """Where the entries of a key begin and end; (-1, -1) if the borders are damaged."""
+    low, high, rest = bucket_of(borders, entries, key)
+    if low < 0 or low == high:
+        return low, low
+    bits = np.uint64(0)
+    while np.int64(1) << np.int64(bits) < borders.size - 1:
+        bits += np.uint64(1)
+    guess = low + np.int64((rest * np.uint64(high - low)) >> (np.uint64(KEY_BITS) - bits))
+    begin = first_at_least(entries, low, high, guess, rest << np.uint64(ROW_BITS))
+    end = begin
+    while end < high and entries[end] >> np.uint64(ROW_BITS) == rest:
+        end += 1
+        if end - begin > 32:
+            end = first_at_least(entries, end, high, end, (rest + np.uint64(1)) << np.uint64(ROW_BITS))
+            break
+    return begin, end
+
+
+@kernel
+def ranges(borders, entries, keys, out):
+    """Where the entries of keys begin and end, out int64[n, 2]. Returns DAMAGED or 0."""
+    for i in range(keys.size):
+        out[i, 0], out[i, 1] = range_of(borders, entries, keys[i])
+        if out[i, 0] < 0:
+            return DAMAGED
+    return 0
+
+
+@inline
+def is_gone(gone, item):
+    return gone.size > 0 and gone[item >> 6] >> np.uint64(item & 63) & np.uint64(1) != 0
+
+
+@inline
+def at_least(values, wanted):
+    """The first place of an ascending array whose value is at least ``wanted``."""
+    low, high = np.int64(0), np.int64(values.size)
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inline
+def item_of(living, row):
+    """The first item of a content: the row and as many extras as come before it."""
+    low, high = np.int64(0), np.int64(living.extra_item.size)
+    while low < high:
+        middle = (low + high) >> 1
+        if np.int64(living.extra_item[middle]) - middle <= row:
+            low = middle + 1
+        else:
+            high = middle
+    return row + low
+
+
+@inline
+def row_of(living, item):
+    """The content of an item; -1 if an extra names none."""
+    at = at_least(living.extra_item, item)
+    if at < living.extra_item.size and living.extra_item[at] == item:
+        return np.int64(living.extra_row[at])
+    return item - at
+
+
+@inline
+def extras_of(living, row):
+    """Where the extras of a content begin in living.by_row."""
+    low, high = np.int64(0), np.int64(living.by_row.size)
+    while low < high:
+        middle = (low + high) >> 1
+        if living.extra_row[living.by_row[middle]] < row:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inline
+def extra_at(living, at, row):
+    """The item of the extra at a place in living.by_row if it is of this content, else -1."""
+    if at >= living.by_row.size or living.extra_row[living.by_row[at]] != row:
+        return np.int64(-1)
+    return np.int64(living.extra_item[living.by_row[at]])
+
+
+@inline
+def number_of(living, item):
+    return living.numbers[item] if living.numbers.size else living.first + item
+
+
+@inline
+def first_living(living, row):
+    """The number of the first living item of a content; -1: all were removed."""
+    item = item_of(living, row)
+    if item < living.items and not is_gone(living.gone, item):
+        return number_of(living, item)
+    at = extras_of(living, row)
+    item = extra_at(living, at, row)
+    while item >= 0:
+        if not is_gone(living.gone, item):
+            return number_of(living, item)
+        at += 1
+        item = extra_at(living, at, row)
+    return np.int64(-1)
+
+
+@inline
+def sort_rows(rows, count):
+    """Sort rows[:count] and leave each once; how many are left."""
+    if count > 64:
+        rows[:count].sort()
+    else:
+        for i in range(1, count):
+            one, j = rows[i], i
+            while j > 0 and rows[j - 1] > one:
+                rows[j] = rows[j - 1]
+                j -= 1
+            rows[j] = one
+    kept = 0
+    for i in range(count):
+        if kept == 0 or rows[i] != rows[kept - 1]:
+            rows[kept] = rows[i]
+            kept += 1
+    return kept
+
+
+@kernel
+def look(bands, living, keys, most, numbers, counts, raw):
+    """The living contents that share keys[q, b] in a band, each once a query, of buckets of fewer than ``most``; how many pairs, or DAMAGED.
+
+    keys: uint64[q, bands]. numbers: int64[room], the first living item of each, query by query, ascending by row; written as far as there is room.
+    counts: int64[q], written: the pairs of each query. raw: int64[q, bands]: the entries of each bucket are added, removed ones too.
+    """
+    rows = np.empty(keys.shape[1] * most, np.int64)
+    room, total = numbers.size, 0
+    for query in range(keys.shape[0]):
+        count = 0
+        for band in range(keys.shape[1]):
+            entries = bands.entries[band]
+            begin, end = range_of(bands.borders[band], entries, keys[query, band])
+            if begin < 0:
+                return DAMAGED
+            raw[query, band] += end - begin
+            if end - begin < most:
+                for i in range(begin, end):
+                    rows[count] = np.int64(entries[i] & ROW)
+                    count += 1
+        count = sort_rows(rows, count)
+        if count and item_of(living, rows[count - 1]) >= living.items:
+            return DAMAGED
+        counts[query] = 0
+        for i in range(count):
+            number = first_living(living, rows[i])
+            if number >= 0:
+                if total < room:
+                    numbers[total] = number
+                total += 1
+                counts[query] += 1
+    return total
+
+
+@kernel
+def shares_after(bands, living, keys, sizes, after):
+    """Whether a living item with a number above ``after`` shares a key with one of these: 1 or 0, or DAMAGED.
+
+    keys: uint64[q, bands], of items of the sizes uint32[q].
+    """
+    for query in range(keys.shape[0]):
+        if sizes[query] == 0:
+            continue
+        for band in range(keys.shape[1]):
+            entries = bands.entries[band]
+            begin, end = range_of(bands.borders[band], entries, keys[query, band])
+            if begin < 0:
+                return DAMAGED
+            for i in range(begin, end):
+                row = np.int64(entries[i] & ROW)
+                item, at = item_of(living, row), extras_of(living, row)
+                while item >= 0:
+                    if item < living.items and number_of(living, item) > after and not is_gone(living.gone, item):
+                        return 1
+                    item = extra_at(living, at, row)
+                    at += 1
+    return 0
+
+
+@kernel
+def firsts(living, rows, out):
+    """The number of the first living item of each content, -1: none. rows: int64[n]; out: int64[n]."""
+    for i in range(rows.size):
+        out[i] = first_living(living, rows[i])
+
+
+@kernel
+def rows_of(living, items, out):
+    """The content of each item. items, out: int64[n]."""
+    for i in range(items.size):
+        out[i] = row_of(living, items[i])
+
+
+@kernel
+def count_living(living, rows, counts):
+    """The number of living items of each content: counts int64[n]."""
+    for i in range(rows.size):
+        item, at, count = item_of(living, rows[i]), extras_of(living, rows[i]), 0
+        while item >= 0:
+            count += not is_gone(living.gone, item)
+            item = extra_at(living, at, rows[i])
+            at += 1
+        counts[i] = count
+
+
+@kernel
+def list_living(living, rows, numbers):
+    """The numbers of the living items of each content, ascending, one content after the other."""
+    to = 0
+    for i in range(rows.size):
+        item, at = item_of(living, rows[i]), extras_of(living, rows[i])
+        while item >= 0:
+            if not is_gone(living.gone, item):
+                numbers[to] = number_of(living, item)
+                to += 1
+            item = extra_at(living, at, rows[i])
+            at += 1
+
+
+@kernel
+def rows_with(copies, wanted, out):
+    """The row of each copy uint64[n, 2], -1: none. out: int64[n]. Returns DAMAGED or 0."""
+    many = copies.order.size
+    for i in range(wanted.shape[0]):
+        high, low = wanted[i, 0], np.uint32(wanted[i, 1])
+        out[i] = -1
+        begin, end = np.int64(0), np.int64(many)
+        while begin < end:
+            middle = (begin + end) >> 1
+            row = np.int64(copies.order[middle])
+            if row >= many:
+                return DAMAGED
+            if copies.high[row] < high or (copies.high[row] == high and copies.low[row] < low):
+                begin = middle + 1
+            else:
+                end = middle
+        if begin < many:
+            row = np.int64(copies.order[begin])
+            if row >= many:
+                return DAMAGED
+            if copies.high[row] == high and copies.low[row] == low:
+                out[i] = row
+    return 0
+
+
+@inline
+def end_at(ends, i):
+    return np.int64(ends.base[i >> 5]) + np.int64(ends.more[i])
+
+
+@kernel
+def pieces(ends, rows, begins, lengths):
+    """Where piece i of an array, from number i of ``ends`` to the next, begins, and its length: int64[n] each. Returns DAMAGED or 0."""
+    for i in range(rows.size):
+        begins[i] = end_at(ends, rows[i])
+        lengths[i] = end_at(ends, rows[i] + 1) - begins[i]
+        if lengths[i] < 0 or begins[i] < 0:
+            return DAMAGED
+    return 0
+
+
+@kernel
+def gather(data, begins, lengths, out):
+    """The pieces of an array one after the other. Returns DAMAGED or 0."""
+    to = 0
+    for i in range(begins.size):
+        if begins[i] < 0 or lengths[i] < 0 or begins[i] + lengths[i] > data.size:
+            return DAMAGED
+        for k in range(begins[i], begins[i] + lengths[i]):
+            out[to] = data[k]
+            to += 1
+    return 0
+
+
+@kernel
+def find(band, ends, text, living, hashes, wanted, offsets, out):
+    """The numbers of living items by their ids, -1: none. Returns DAMAGED or 0.
+
+    band: of hashes of ids, uint64[n] below 2^48, and items. wanted, offsets: the bytes of the ids, uint8[offsets[-1]]. out: int64[n].
+    """
+    for i in range(hashes.size):
+        out[i] = -1
+        begin, end = range_of(band.borders, band.entries, hashes[i])
+        if begin < 0:
+            return DAMAGED
+        for k in range(begin, end):
+            item = np.int64(band.entries[k] & ROW)
+            if item >= living.items:
+                return DAMAGED
+            if is_gone(living.gone, item):
+                continue
+            at = end_at(ends, item)
+            length = end_at(ends, item + 1) - at
+            if length != offsets[i + 1] - offsets[i]:
+                continue
+            if at < 0 or at + length > text.size:
+                return DAMAGED
+            same = True
+            for byte in range(length):
+                same &= text[at + byte] == wanted[offsets[i] + byte]
+            if same:
+                out[i] = number_of(living, item)
+    return 0
+
+
+@kernel
+def keys_of(borders, entries, slot, out):
+    """The keys of rows in one band: out[slot[row]], where slot is not negative. slot: int32[rows]; out: uint64. Returns DAMAGED or 0."""
+    bits = 0
+    while 1 << bits < borders.size - 1:
+        bits += 1
+    for bucket in range(borders.size - 1):
+        low, high = np.int64(borders[bucket]), np.int64(borders[bucket + 1])
+        if low > high or high > entries.size:
+            return DAMAGED
+        for i in range(low, high):
+            row = np.int64(entries[i] & ROW)
+            if row >= slot.size:
+                return DAMAGED
+            if slot[row] >= 0:
+                out[slot[row]] = np.uint64(bucket) << np.uint64(KEY_BITS - bits) | entries[i] >> np.uint64(ROW_BITS)
+    return 0
+
+
+@kernel
+def heads(keys, numbers, most, table, found, count):
+    """Add the numbers of those whose key comes first to found[count:most]; how many there are now.
+
+    keys: uint64[n]; numbers: int64[n]. table: uint64[a power of two above 2 ``most``, 2], zeros at first: a key that came, and 1.
+    """
+    last = np.uint64(table.shape[0] - 1)
+    for i in range(keys.size):
+        if count >= most:
+            break
+        place = keys[i] & last
+        while table[place, 1] and table[place, 0] != keys[i]:
+            place = (place + np.uint64(1)) & last
+        if table[place, 1] == 0:
+            table[place, 0], table[place, 1] = keys[i], 1
+            found[count] = numbers[i]
+            count += 1
+    return count
+
+
+@kernel
+def share(copy, high, low, rows, table, out):
+    """Number contents: out[i] is the row of item i, a new one after ``rows`` if no earlier item has its copy. Returns the rows there are now.
+
+    copy: uint64[n, 2]. high: uint64, low: uint32, with room for n more rows, added to. table: int32[a power of two], row + 1 by copy; 0: free.
+    """
+    last = np.uint64(table.size - 1)
+    for i in range(copy.shape[0]):
+        one, two = copy[i, 0], np.uint32(copy[i, 1])
+        place = (one ^ one >> np.uint64(32)) & last
+        while table[place] and (high[table[place] - 1] != one or low[table[place] - 1] != two):
+            place = (place + np.uint64(1)) & last
+        if table[place] == 0:
+            high[rows], low[rows] = one, two
+            rows += 1
+            table[place] = rows
+        out[i] = table[place] - 1
+    return rows
+
+
+@kernel
+def fill(high, low, rows, table):
+    """A larger table of the rows for `share`. table: int32, zeros."""
+    last = np.uint64(table.size - 1)
+    for row in range(rows):
+        place = (high[row] ^ high[row] >> np.uint64(32)) & last
+        while table[place]:
+            place = (place + np.uint64(1)) & last
+        table[place] = row + 1
