@@ -21,11 +21,12 @@ import xxhash
 from likewise.errors import FormatError, UsageError
 from likewise.index.files import Arrays, Writing, damaged
 from likewise.index.store import KEY_BITS, Contents, Items
-from likewise.kernels import compact_sets, segments
-from likewise.kernels.segments import DAMAGED, ROW, Band, Bands, Copies, Ends, Living
+from likewise.kernels import compact_sets, segments, sorted_bands
+from likewise.kernels.segments import Copies, Ends, Living
+from likewise.kernels.sorted_bands import DAMAGED, ROW, Band, Bands
 
 #: The most items of a segment.
-MOST = 1 << segments.ROW_BITS
+MOST = 1 << sorted_bands.ROW_BITS
 SUFFIXES = (".bands", ".items", ".sets")
 #: Contents whose keys are gathered from the bands at once, when items are read in order.
 AT_ONCE = 1 << 20
@@ -245,7 +246,7 @@ class Segment:
     def bucket(self, band: int, key: int) -> np.ndarray:
         """The contents with a key: rows int64[n], ascending."""
         entries, place = self._bands.entries[band], np.empty((1, 2), np.int64)
-        self._checked(segments.ranges(self._bands.borders[band], entries, np.array([key], np.uint64), place))
+        self._checked(sorted_bands.ranges(self._bands.borders[band], entries, np.array([key], np.uint64), place))
         begin, end = place[0].tolist()
         return (entries[begin:end] & ROW).astype(np.int64)
 
@@ -257,7 +258,7 @@ class Segment:
         """The keys of contents in a band: uint64[n]."""
         slot, out = np.full(self.contents, -1, np.int32), np.zeros(len(rows), np.uint64)
         slot[rows] = np.arange(len(rows), dtype=np.int32)
-        self._checked(segments.keys_of(self._bands.borders[band], self._bands.entries[band], slot, out))
+        self._checked(sorted_bands.keys_of(self._bands.borders[band], self._bands.entries[band], slot, out))
         return out
 
     def firsts(self, rows: np.ndarray, gone: np.ndarray) -> np.ndarray:
@@ -338,7 +339,7 @@ class Segment:
 
 def is_border(length: int) -> bool:
     """Whether so many borders are those of a power of two buckets, at least 2^FEWEST_BITS."""
-    return length - 1 >= 1 << segments.FEWEST_BITS and (length - 1) & (length - 2) == 0
+    return length - 1 >= 1 << sorted_bands.FEWEST_BITS and (length - 1) & (length - 2) == 0
 
 
 class Building:
@@ -421,7 +422,7 @@ class Building:
         first, last, meeting = int(numbers[0]), int(numbers[-1]), np.flatnonzero(sizes).astype(np.uint32)
 
         def band(keys: Sequence[np.ndarray]) -> Band:
-            return segments.band_of(np.concatenate(keys)[meeting], meeting)
+            return sorted_bands.band_of(np.concatenate(keys)[meeting], meeting)
 
         bands.put(np.array([first, last, self.items, self._rows, len(meeting)], np.int64))
         made = [band([keys[number] for keys in self._keys]) for number in range(self.form.bands)]
@@ -429,7 +430,7 @@ class Building:
             bands.begin(made[0][field].dtype)
             for each in made:
                 bands.more(each[field])
-        for array in segments.band_of(hashes, np.arange(self.items, dtype=np.uint32)):
+        for array in sorted_bands.band_of(hashes, np.arange(self.items, dtype=np.uint32)):
             bands.put(array)
         of_first = np.unique(row, return_index=True)[1]
         extra = np.ones(self.items, bool)

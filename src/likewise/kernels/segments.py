@@ -1,8 +1,8 @@
-"""A segment of an index: items that do not change, as sorted arrays. Searches, and what the items are.
+"""A segment of an index: items that do not change. Who shares a key, and what the items are.
 
 Items are numbered from 0 in order of arrival. Items that are copies of each other are one *content*; contents are numbered in the order of their
-first items: rows. The other copies are *extras*. A band is sorted by key: the upper bits of a key choose a bucket of about 64 entries, and an entry
-has the key's other bits (40 at most) above 24 bits for the row. So a band takes 8 bytes a row, and gives back the keys that it was made of.
+first items: rows. The other copies are *extras*. Sorted bands
+find rows by key.
 
 All that is read here may come from a file, so each place is checked before it is used: a function returns `DAMAGED` if one is out of bounds.
 """
@@ -14,28 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likewise.compiled.jit import inline, kernel
-
-KEY_BITS, ROW_BITS = 48, 24
-#: log2 of the entries of a bucket; log2 of the buckets that each is sorted by while a band is made; entries above which a bucket is sorted elsewhere.
-ENTRIES, FINE, LONG = 6, 2, 64
-#: The fewest bits of a bucket's number: the others of a key must fit above a row.
-FEWEST_BITS = KEY_BITS + ROW_BITS - 64
-ROW = np.uint64((1 << ROW_BITS) - 1)
-DAMAGED = -1
-
-
-class Band(NamedTuple):
-    """The entries of one band in ascending order, by bucket."""
-
-    borders: np.ndarray  # uint32[buckets + 1]
-    entries: np.ndarray  # uint64[n]
-
-
-class Bands(NamedTuple):
-    """All bands: borders uint32[bands, buckets + 1] and entries uint64[bands, n]."""
-
-    borders: np.ndarray
-    entries: np.ndarray
+from likewise.kernels.sorted_bands import DAMAGED, ROW, range_of
 
 
 class Living(NamedTuple):
@@ -63,114 +42,6 @@ class Ends(NamedTuple):
 
     base: np.ndarray  # uint64
     more: np.ndarray  # uint16, or uint32 if that is too small
-
-
-def band_of(keys: np.ndarray, rows: np.ndarray) -> Band:
-    """The band of keys uint64[n], below 2^48, of rows uint32[n], ascending."""
-    bits = max(FEWEST_BITS, len(keys).bit_length() - ENTRIES)
-    entries, borders = np.empty(len(keys), np.uint64), np.empty((1 << bits) + 1, np.uint32)
-    sort_band(keys, rows, bits, np.zeros((1 << bits + FINE) + 1, np.int64), borders, entries)
-    for bucket in np.flatnonzero(np.diff(borders.astype(np.int64)) > LONG << FINE):
-        entries[borders[bucket] : borders[bucket + 1]].sort()
-    return Band(borders, entries)
-
-
-@kernel
-def sort_band(keys, rows, bits, place, borders, entries):
-    """A counting sort by finer buckets, then each bucket by insertion, except the long ones. place: int64[2^(bits + FINE) + 1], zeros."""
-    fine = np.uint64(KEY_BITS - bits - FINE)
-    rest = (np.uint64(1) << np.uint64(KEY_BITS - bits)) - np.uint64(1)
-    for i in range(keys.size):
-        place[np.int64(keys[i] >> fine) + 1] += 1
-    for begin in range(place.size - 1):
-        place[begin + 1] += place[begin]
-    for begin in range(borders.size):
-        borders[begin] = place[begin << FINE]
-    for i in range(keys.size):
-        bucket = np.int64(keys[i] >> fine)
-        entries[place[bucket]] = (keys[i] & rest) << np.uint64(ROW_BITS) | np.uint64(rows[i])
-        place[bucket] += 1
-    for begin in range(borders.size - 1):
-        low, high = np.int64(borders[begin]), np.int64(borders[begin + 1])
-        if high - low > LONG << FINE:
-            continue
-        for i in range(low + 1, high):
-            one, j = entries[i], i
-            while j > low and entries[j - 1] > one:
-                entries[j] = entries[j - 1]
-                j -= 1
-            entries[j] = one
-
-
-@inline
-def first_at_least(entries, low, high, guess, wanted):
-    """The first place from low to high whose entry is at least ``wanted``: in steps that double from a guess, then by halves."""
-    step = 1
-    if guess < high and entries[guess] < wanted:
-        low = guess + 1
-        while low + step <= high and entries[low + step - 1] < wanted:
-            low += step
-            step *= 2
-        high = min(high, low + step - 1)
-    else:
-        high = min(guess, high)
-        while high - step >= low and entries[high - step] >= wanted:
-            high -= step
-            step *= 2
-        low = max(low, high - step + 1)
-    while low < high:
-        middle = (low + high) >> 1
-        if entries[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@inline
-def bucket_of(borders, entries, key):
-    """The bucket of a key: where it begins and ends, and the bits of the key that entries have. (-1, ...) if the borders are not."""
-    bits = np.int64(0)
-    while np.int64(1) << bits < borders.size - 1:
-        bits += 1
-    below = np.uint64(KEY_BITS - bits)
-    bucket = np.int64(key >> below)
-    if bucket >= borders.size - 1:
-        return np.int64(DAMAGED), np.int64(0), np.uint64(0)
-    low, high = np.int64(borders[bucket]), np.int64(borders[bucket + 1])
-    if low > high or high > entries.size:
-        return np.int64(DAMAGED), np.int64(0), np.uint64(0)
-    return low, high, key & ((np.uint64(1) << below) - np.uint64(1))
-
-
-@inline
-def range_of(borders, entries, key):
-    """Where the entries of a key begin and end; (-1, -1) if the borders are damaged."""
-    low, high, rest = bucket_of(borders, entries, key)
-    if low < 0 or low == high:
-        return low, low
-    bits = np.uint64(0)
-    while np.int64(1) << np.int64(bits) < borders.size - 1:
-        bits += np.uint64(1)
-    guess = low + np.int64((rest * np.uint64(high - low)) >> (np.uint64(KEY_BITS) - bits))
-    begin = first_at_least(entries, low, high, guess, rest << np.uint64(ROW_BITS))
-    end = begin
-    while end < high and entries[end] >> np.uint64(ROW_BITS) == rest:
-        end += 1
-        if end - begin > 32:
-            end = first_at_least(entries, end, high, end, (rest + np.uint64(1)) << np.uint64(ROW_BITS))
-            break
-    return begin, end
-
-
-@kernel
-def ranges(borders, entries, keys, out):
-    """Where the entries of keys begin and end, out int64[n, 2]. Returns DAMAGED or 0."""
-    for i in range(keys.size):
-        out[i, 0], out[i, 1] = range_of(borders, entries, keys[i])
-        if out[i, 0] < 0:
-            return DAMAGED
-    return 0
 
 
 @inline
@@ -458,25 +329,6 @@ def find(band, ends, text, living, hashes, wanted, offsets, out):
                 same &= text[at + byte] == wanted[offsets[i] + byte]
             if same:
                 out[i] = number_of(living, item)
-    return 0
-
-
-@kernel
-def keys_of(borders, entries, slot, out):
-    """The keys of rows in one band: out[slot[row]], where slot is not negative. slot: int32[rows]; out: uint64. Returns DAMAGED or 0."""
-    bits = 0
-    while 1 << bits < borders.size - 1:
-        bits += 1
-    for bucket in range(borders.size - 1):
-        low, high = np.int64(borders[bucket]), np.int64(borders[bucket + 1])
-        if low > high or high > entries.size:
-            return DAMAGED
-        for i in range(low, high):
-            row = np.int64(entries[i] & ROW)
-            if row >= slot.size:
-                return DAMAGED
-            if slot[row] >= 0:
-                out[slot[row]] = np.uint64(bucket) << np.uint64(KEY_BITS - bits) | entries[i] >> np.uint64(ROW_BITS)
     return 0
 
 
