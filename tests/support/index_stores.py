@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from likewise.index import embedded
 from likewise.index.store import KEY_BITS, Items, Store
 from likewise.stages import candidates
 from plain_store import PlainStore
@@ -27,8 +28,17 @@ def plain(settings: dict[str, Any], folder: Path) -> Store:
     return PlainStore(settings, settings["bands"], budget=candidates.BUDGET)
 
 
+def in_folder(settings: dict[str, Any], folder: Path) -> Store:
+    return embedded.create(folder / "embedded", settings)
+
+
+def in_folder_again(store: Store, folder: Path) -> Store:
+    store.close()
+    return embedded.open(folder / "embedded")
+
+
 #: Owners of stores add theirs.
-STORES: dict[str, Place] = {"plain": Place(plain)}
+STORES: dict[str, Place] = {"plain": Place(plain), "embedded": Place(in_folder, in_folder_again)}
 
 
 def settings_for(sets: str) -> dict[str, Any]:
