@@ -14,9 +14,10 @@ import pytest
 from processes import Partitioned, Processes
 
 import likewise as lw
-from likewise.options import resolve
+from indexes import opened, sentences, variants
+from likewise.report.made import compared_with
 from likewise.runs.removal import remove
-from likewise.runs.session import started
+from likewise.runs.session import resolved, started
 
 #: Files that describe a run, not its result.
 OF_THE_RUN = ("run.json", "report.html", "manifest.json", "manifest.json.xxh3")
@@ -31,8 +32,8 @@ def pool() -> Iterator[Processes]:
 
 def partitioned(given: Any, out: Path, pool: Processes, parts: int, **choices: Any) -> lw.Removal:
     """`lw.dedup` by an engine of ``parts`` partitions."""
-    against = choices.pop("against", None)
-    with started(given, resolve(**choices), "dedup", out, None, against) as (sources, run):
+    against, choices = compared_with(choices.pop("against", None), choices)
+    with started(given, resolved([given, against], choices), "dedup", out, None, against) as (sources, run):
         return remove(sources, run, Partitioned(run, pool, parts, out.with_suffix(".tables")), out)
 
 
@@ -187,4 +188,18 @@ def test_partitions_compare_with_a_second_collection(tmp_path, pool, job, also_i
     assert partitioned(first, tmp_path / "parts", pool, 3, against=second, **choices).report == local.report
     wanted, here = contents(tmp_path / "local"), contents(tmp_path / "parts")
     assert here.keys() == wanted.keys()
+    assert [name for name in here if name not in OF_THE_RUN and here[name] != wanted[name]] == []
+
+
+@pytest.mark.parametrize("also_inside", [False, True])
+def test_partitions_compare_with_an_index(tmp_path, pool, also_inside):
+    rng = np.random.default_rng(7)
+    old = sentences(rng, 200)
+    lines(tmp_path / "new.jsonl", [{"id": i, "text": text} for i, text in enumerate([*variants(rng, old, 150), ""])])
+    index = opened([*old, "", old[0]], by="words:3", sets="compact")
+    local = lw.dedup(tmp_path / "new.jsonl", against=index, out=tmp_path / "local", also_inside=also_inside)
+    assert local.counts["removed_near"] == 50 and local.report["against"]["empty"] == 1
+    found = partitioned(tmp_path / "new.jsonl", tmp_path / "parts", pool, 3, against=index, also_inside=also_inside)
+    wanted, here = contents(tmp_path / "local"), contents(tmp_path / "parts")
+    assert found.report == local.report and here.keys() == wanted.keys()
     assert [name for name in here if name not in OF_THE_RUN and here[name] != wanted[name]] == []

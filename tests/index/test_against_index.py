@@ -10,23 +10,7 @@ import pytest
 
 import likewise as lw
 from bucket_candidates import budget
-from indexes import plain_index
-
-
-def opened(batch: Any, ids: Any = None, groups: Any = None, **choices: Any) -> lw.Index:
-    """An index with these items."""
-    index = plain_index(**choices)
-    index.add(batch, ids, per=groups)
-    return index
-
-
-def sentences(rng: np.random.Generator, n: int, length: int = 40, words: int = 5000) -> list[str]:
-    return [" ".join(f"w{word}" for word in rng.integers(0, words, length)) for _ in range(n)]
-
-
-def variants(rng: np.random.Generator, items: list[str], n: int) -> list[str]:
-    """New texts: a third are copies, a third have another word at their end, and a third are other texts."""
-    return [[text, f"{text} more", other][i % 3] for i, (text, other) in enumerate(zip(rng.choice(items, n), sentences(rng, n), strict=True))]
+from indexes import opened, sentences, variants
 
 
 def records(texts: list[str]) -> list[dict[str, Any]]:
@@ -231,3 +215,10 @@ def test_a_crowded_bucket_is_queried_as_it_is_removed_against():
         found = {row["query"]: (row["id"], row["similarity"]) for row in index.query(new, k=1).to_dicts()}
         alone = [lw.dedup([text], against=index).removed.to_dicts() for text in new]
     assert {place: (row["kept_id"], row["similarity"]) for place, rows in enumerate(alone) for row in rows} == found and len(found) >= 20
+
+
+def test_short_texts_are_those_of_the_first_collection():
+    """An index does not keep how many tokens its items have."""
+    result = lw.dedup(["a b c", "a b"], against=opened(["a b", "a b c"], by="words:2"), min_tokens=3)
+    assert result.removed.to_arrow()["position"].to_pylist() == [0]
+    assert (result.counts["too_short_to_judge"], result.report["against"]["too_short_to_judge"]) == (1, 0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import likewise as lw
 from index_stores import STORES
 from likewise.index.settings import settings_of
@@ -27,3 +29,19 @@ def reopened(ix: lw.Index, name: str, folder: Path) -> lw.Index:
     """The same index, closed and opened again where its store outlives it."""
     reopen = STORES[name].reopen
     return ix if reopen is None else lw.Index(reopen(ix.store, folder))
+
+
+def opened(batch: Any, ids: Any = None, groups: Any = None, **choices: Any) -> lw.Index:
+    """An index with these items."""
+    index = plain_index(**choices)
+    index.add(batch, ids, per=groups)
+    return index
+
+
+def sentences(rng: np.random.Generator, n: int, length: int = 40, words: int = 5000) -> list[str]:
+    return [" ".join(f"w{word}" for word in rng.integers(0, words, length)) for _ in range(n)]
+
+
+def variants(rng: np.random.Generator, items: list[str], n: int) -> list[str]:
+    """New texts: a third are copies, a third have another word at their end, and a third are other texts."""
+    return [[text, f"{text} more", other][i % 3] for i, (text, other) in enumerate(zip(rng.choice(items, n), sentences(rng, n), strict=True))]

@@ -47,8 +47,8 @@ MOST_PARTS = 5
         "brief": None,
     },
     against={
-        "help": "Remove only what is similar to something in these files, which stay unchanged, or in the kept records of an output folder of dedup, "
-        "with its options. Repeatable.",
+        "help": "Remove only what is similar to something in these files, which stay unchanged; or in the kept records of an output folder of dedup, "
+        "with its options; or in an index. Repeatable.",
         "brief": "Remove only what is similar to something in these files. Repeatable.",
     },
 )
@@ -61,11 +61,12 @@ def command(
     exit_code: bool = False,
     **choices: Any,
 ) -> int:
+    from likewise.report.indexed import second_of
     from likewise.report.made import compared_with
     from likewise.runs.session import resolved
 
     first = [place(given) for given in inputs]
-    second, choices = compared_with([place(given) for given in against] or None, choices)
+    second, choices = compared_with(second_of(against), choices)
     options = resolved([first, second], choices, alone=second is None)
     target = None if out is None else place(out)
     if target is not None:
@@ -238,20 +239,27 @@ def resumable(work: Path, more: list[str]) -> Iterator[None]:
         raise
 
 
-def dry_run_of(screen: Screen, first: list[Path], second: list[Path], options: Options, out: Path | None, verb: str, *, walk: bool) -> None:
+def dry_run_of(screen: Screen, first: list[Path], second: Any, options: Options, out: Path | None, verb: str, *, walk: bool) -> None:
     """--dry-run: print the plan and the inputs. Only the beginnings of the inputs are read.
 
     first, second: the inputs, and those of a second collection. walk: the verb removes items.
     """
+    from likewise.index.rows import Indexed
     from likewise.io.inputs import STDIN
     from likewise.runs.inspection import inspect_inputs, job_of
     from likewise.runs.session import beside
 
-    piped = STDIN in map(str, first + second)
-    found = beside(*(sources_of(inputs, options, out) for inputs in (first, second)))
+    index = second if isinstance(second, Indexed) else None
+    piped = STDIN in map(str, first + (second if index is None else []))
+    one, other = sources_of(first, options, out), sources_of(second, options, out) if index is None else index.sources()
+    found = beside(one, other)
     if piped and options.method.kind.needs_data:
         raise UsageError("--dry-run: the plan for vectors or codes depends on the data, and a dry run does not read standard input; name a file")
-    job = inspect_inputs(found, options, walk=walk) if found and not piped else job_of(options)
+    if index is not None:
+        job = inspect_inputs([] if piped else one, options, walk=walk, like=index.job())
+        index.close()
+    else:
+        job = inspect_inputs(found, options, walk=walk) if found and not piped else job_of(options)
     sources = list(named(found, piped=piped))
     method = job.described_for(verb)
     if screen.json:

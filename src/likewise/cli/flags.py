@@ -162,7 +162,7 @@ FLAGS: dict[str, Flag] = {
     "against": Flag(
         INPUT,
         "--against",
-        "Compare INPUT with these files instead of with itself. Repeatable.",
+        "Compare INPUT with these files, or with an index, instead of with itself. Repeatable.",
         "INPUT",
         settings=LIST,
         brief="",

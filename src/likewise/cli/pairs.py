@@ -51,15 +51,16 @@ def command(
     exit_code: bool = False,
     **choices: Any,
 ) -> int:
+    from likewise.report.indexed import second_of
     from likewise.report.made import compared_with
     from likewise.runs.session import resolved
 
     first = [place(given) for given in inputs]
-    second, choices = compared_with([place(given) for given in against] or None, choices)
+    second, choices = compared_with(second_of(against), choices)
     options = resolved([first, second], choices, one_way=True)
     target = None if out is None else place(out)
     if target is not None:
-        check(target, overwrite, (*inputs, *against), options)
+        check(target, overwrite, (*inputs, *(against if isinstance(second, list) else ())), options)
     if dry_run:
         dry_run_of(screen, first, second or [], options, target, "pairs", walk=options.star)
         return 0

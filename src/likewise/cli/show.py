@@ -165,24 +165,31 @@ def hint(originals: Any, identity: str) -> str:
 
 def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
     from likewise.report import differences
+    from likewise.runs.shown import shortened
 
     here, there = (row["source"], row["position"]), (row["kept_source"], row["kept_position"])
     texts = originals.texts([here, there])
     removed, kept = texts[here], texts[there]
-    check(screen, originals, row, removed, kept)
-    kind = originals.want.kind
-    runs = differences.runs(kind, removed.text, kept.text) if of_payload(kind).look in (WORDS, SIGNS) else None
+    kind, blank = originals.want.kind, there[0] in originals.indexes
+    if not blank:
+        check(screen, originals, row, removed, kept)
+    runs = differences.runs(kind, removed.text, kept.text) if of_payload(kind).look in (WORDS, SIGNS) and not blank else None
     if screen.json:
         [identity], [kept_identity] = originals.typed([row]), originals.typed([row], "kept_")
-        sides = {"removed": {**item(identity, here), **content(removed, kind)}, "kept": {**item(kept_identity, there), **content(kept, kind)}}
+        other = {} if blank else content(kept, kind)
+        sides = {"removed": {**item(identity, here), **content(removed, kind)}, "kept": {**item(kept_identity, there), **other}}
         facts = {name: row[name] for name in ("reason", originals.value, "cluster")}
         found = {"differences": runs} if runs is not None else {}
         screen.document({"schema": SCHEMA, "status": "removed", **sides, **facts, "by": originals.method["by"], **found})
         return
     names = [("removed", named(originals, row["id"], here)), ("kept", named(originals, row["kept_id"], there))]
-    why = reason(row, originals, normalized=removed.text != kept.text)
+    why = reason(row, originals, normalized=not blank and removed.text != kept.text)
     screen.rows([*names, ("why", why)], data=True)
     screen.data("")
+    if blank:
+        screen.data(harmless(shortened(kind, removed.text)))
+        screen.data("\nThe kept item is in an index, which does not keep its content.")
+        return
     laid(screen, originals, removed.text, kept.text, runs)
 
 

@@ -86,11 +86,11 @@ class IndexSource(Source):
         return []
 
     @property
-    def unread(self) -> str:
-        return "(not kept in the index)"
+    def blank(self) -> bool:
+        return True
 
     def fingerprint(self, *, now: bool = False) -> dict[str, dict[str, int | str]]:
-        """What must be the same when a run is resumed. During a run nothing changes: a view shows one moment.
+        """The state that a resumed run must find again. During a run it stays: a view shows one moment.
 
         Numbers are never given twice, so two moments with the same last number differ in the number of items, or in nothing.
         """
@@ -99,7 +99,7 @@ class IndexSource(Source):
 
     def listed(self, fingerprint: dict[str, Any]) -> list[dict[str, Any]]:
         living: Any = self.path
-        return [{"source": self.name, "index": living.where, **fingerprint[self.name]}] if living.where else []
+        return [{"source": self.name, "index": living.where or None, **fingerprint[self.name]}]
 
     def plan(self, size: int) -> list[Range]:
         return [WHOLE]

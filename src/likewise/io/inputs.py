@@ -109,9 +109,9 @@ class Source:
         return list(zip(self.path.names, self.path.paths, strict=True)) if isinstance(self.path, Files) else [(self.name, self.path)]
 
     @property
-    def unread(self) -> str:
-        """What is shown in place of contents that cannot be read again; empty: they can."""
-        return ""
+    def blank(self) -> bool:
+        """True if its rows have no content that can be shown."""
+        return False
 
     @property
     def of_texts(self) -> bool:

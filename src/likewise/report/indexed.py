@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from likewise.errors import DataError, UsageError
 from likewise.index.opened import SCHEMES, opened
 from likewise.index.rows import Indexed
 from likewise.index.settings import Settings
+from likewise.io.address import place
 from likewise.io.groups import Groups
 from likewise.io.manifest import is_index as has_index
 from likewise.messages import option
@@ -51,6 +53,11 @@ def indexed(given: Any) -> Indexed | None:
 def is_index(given: str | os.PathLike[str]) -> bool:
     """True for the address of an index, and for the path of a folder with one."""
     return has_address(given) if "://" in os.fspath(given) else has_index(Path(given))
+
+
+def second_of(given: Sequence[str]) -> Any:
+    """The second collection that was typed: paths, or the address of an index; None without one."""
+    return given[0] if len(given) == 1 and has_address(given[0]) else [place(one) for one in given] or None
 
 
 def has_address(given: Any) -> bool:

@@ -16,7 +16,7 @@ from likewise.methods import Text
 from likewise.planning.presets import with_preset
 from likewise.planning.recipes import WITHOUT
 from likewise.report.canonical import canonical
-from likewise.report.indexed import choices_of, indexed
+from likewise.report.indexed import choices_of, has_address, indexed
 from likewise.report.own_files import as_written, document, sealed, whole
 
 #: Options of an output that do not hold for a comparison with it: how candidates were found, what was read and compared; and the field (`fields`).
@@ -60,13 +60,21 @@ def as_made(out: Path) -> Made:
     choices |= {"ignore": [Path(path) for path in ignore]} if isinstance(ignore, list) else {}
     sides = ("inputs", "against")
     digests = [entry["xxh3_128"] for side in sides for entry in manifest.get(side, ())]
-    paths, second = ([place(entry["path"]) for entry in run.get(side, ())] for side in sides)
-    lost = any(manifest.get(side) and not run.get(side) for side in sides)
+    paths, second = ([place_of(entry) for entry in run.get(side, ())] for side in sides)
+    lost = any(manifest.get(side) and not run.get(side) for side in sides) or None in second
     if method.get("level") == "passage":
         no_pairs = {"by": method["by"].partition(":")[0], "min_run": method["min_run"], "preset": method.get("preset")}
         some = {name: value for name, value in choices.items() if name not in WITHOUT}
         choices = some | {name: value for name, value in no_pairs.items() if value is not None}
     return Made(paths, second, choices, method["verify"], digests, manifest.get("groups"), manifest.get("ignored"), isinstance(ignore, str), lost)
+
+
+def place_of(entry: dict[str, Any]) -> Any:
+    """The place of an input that run.json lists; None for an index in memory."""
+    if "index" not in entry:
+        return place(entry["path"])
+    where = entry["index"]
+    return where if where is None or has_address(where) else Path(where)
 
 
 def compared_with(against: Any, choices: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -77,7 +85,8 @@ def compared_with(against: Any, choices: dict[str, Any]) -> tuple[Any, dict[str,
     """
     if against is None and choices.get("also_inside") is True:
         raise UsageError(f"{option('also_inside', True)} needs a second collection; name it with {option('against', placeholder='INPUT')}")
-    given = against[0] if isinstance(against, list | tuple) and len(against) == 1 and isinstance(against[0], os.PathLike) else against
+    alone = against[0] if isinstance(against, list | tuple) and len(against) == 1 else None
+    given = alone if isinstance(alone, os.PathLike) or has_address(alone) else against
     if (index := indexed(given)) is not None:
         return index, choices_of(index, choices)
     if not isinstance(given, str | os.PathLike) or not is_output(folder := place(given)):

@@ -22,7 +22,7 @@ from likewise.io.formats.lines import lines_of
 from likewise.io.ids import from_json
 from likewise.io.inputs import FILES, resolve
 from likewise.kinds import of_payload
-from likewise.records import Chunk, Records
+from likewise.records import TEXT, Chunk, Records
 from likewise.report.differences import Groups, groups_of
 from likewise.report.examples import Example
 from likewise.report.gather import choose
@@ -57,7 +57,8 @@ class Originals:
             raise FormatError(f"{out / 'manifest.json'}: is not the manifest of an output folder; its format is {manifest.get('format')!r}")
         self.method: dict[str, Any] = manifest["method"]
         entries = [*run["inputs"], *run.get("against", ())]
-        self.paths = {entry["source"]: place(entry["path"]) for entry in entries}
+        self.paths = {entry["source"]: place(entry["path"]) for entry in entries if "path" in entry}
+        self.indexes = {entry["source"] for entry in entries if "index" in entry}  # they do not keep the content of their items
         self.inputs: dict[str, dict[str, Any]] = {entry["source"]: entry for entry in entries}
         self.second = {entry["source"] for entry in run.get("against", ())}  # the sources of the second collection
         self.want = shown.wanted(self.method)
@@ -111,18 +112,22 @@ class Originals:
         if b"likewise.ids" not in (self.removed.schema.metadata or {}):
             return [row[f"{side}id"] for row in rows]
         places = [(row[f"{side}source"], row[f"{side}position"]) for row in rows]
-        found = self.texts(set(places))
-        return [None if (identity := found[place].id) is None else from_json(identity) for place in places]
+        found = self.texts({place for place in places if place[0] not in self.indexes})
+        read = [found.get(place) for place in places]
+        return [row[f"{side}id"] if one is None else None if one.id is None else from_json(one.id) for row, one in zip(rows, read, strict=True)]
 
     def texts(self, places: Iterable[Place]) -> dict[Place, Original]:
         """Return the items at these places. Raises DataError if one no longer exists.
 
-        A source whose rows cannot be found by number is read up to the last of them.
+        A source whose rows cannot be found by number is read up to the last of them. Items of an index have no content.
         """
         wanted = defaultdict(set)
-        for source, position in places:
-            wanted[source].add(position)
         found = {}
+        for source, position in places:
+            if source in self.indexes:
+                found[source, position] = Original(shown.UNREAD, None, TEXT, None)
+            else:
+                wanted[source].add(position)
         for source, positions in wanted.items():
             for first, records in self.records(source, sorted(positions)):
                 found.update({(source, at): self.original(records, at - first) for at in positions if first <= at < first + len(records)})
@@ -160,6 +165,8 @@ class Originals:
         `position` understands it. If the source cannot be read, the place is "record 3 of SOURCE", from 1.
         """
         source, position = place
+        if source in self.indexes:
+            return source
         try:
             for format, path, first, chunk, records in self.parsed(source, [position]):
                 if format in FILES:

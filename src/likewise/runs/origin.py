@@ -89,8 +89,8 @@ class Origin:
         numbers = np.searchsorted(self.first_row, distinct, side="right") - 1
         for number in np.unique(numbers).tolist():
             mine = distinct[numbers == number]
-            if unread := self.sources[number].unread:
-                yield from ((row, unread) for row in mine.tolist())
+            if self.sources[number].blank:
+                yield from ((row, shown.UNREAD) for row in mine.tolist())
                 continue
             here = mine - self.first_row[number]
             self._check(number, here)
@@ -166,7 +166,7 @@ class Origin:
 
 def reduced(source: Source, want: Want) -> Source:
     """Return the source without the columns of a table in memory that are not shown."""
-    if source.unread:
+    if source.blank:
         return replace(source, path=None)  # an index may be closed by then
     if not isinstance(source.path, pa.Table):
         return source

@@ -23,6 +23,8 @@ from likewise.records import TEXT, Records, Want
 FIRST, BEGINNING, ENDS = 12, 8, 64
 #: Characters shown of an item that only has to be recognized.
 SHOWN = 200
+#: Stands for the content of an item of an index.
+UNREAD = "(not kept in the index)"
 #: Maximum offset of items that a report reads again, because a compressed source must be read up to them.
 NEAR_THE_BEGINNING = 2**28
 
@@ -103,8 +105,8 @@ def read_again(collection: Collection, rows: Sequence[int], want: Want) -> dict[
     numbers = collection.source_of(ascending)
     for number in np.unique(numbers).tolist():
         source, here = collection.sources[number], ascending[numbers == number]
-        if source.unread:
-            found |= dict.fromkeys(here.tolist(), source.unread)
+        if source.blank:
+            found |= dict.fromkeys(here.tolist(), UNREAD)
             continue
         asked = showing(source.asked(want))
         left = dict(zip(collection.column("start")[here].tolist(), here.tolist(), strict=True))

@@ -5,7 +5,7 @@ In the order of a run:
 - workers: the tasks, progress and memory that steps use
 - counting: the shingles in more than a share of the items, which are then ignored, if the user asks for it
 - sketch: rows become words, digests of copies, and band keys
-- kept: what an index keeps of sketched rows, by which it compares them
+- kept: sketched rows as an index keeps them
 - copies: exact copies collapse into the first
 - order: the priority order of ``keep`` and ``prefer``
 - scope: the pairs of items that a removal compares

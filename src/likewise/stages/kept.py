@@ -1,4 +1,4 @@
-"""What an index keeps of sketched rows: fewer bits of band keys, copies and, on request, words; groups are in keys and copies."""
+"""Sketched rows as an index keeps them: with fewer bits of band keys, copies and, on request, words, and with groups in keys and copies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COPY_BITS = 32
 
 
 def keys_kept(keys: np.ndarray, per: np.ndarray | None) -> np.ndarray:
-    """Band keys, uint64[bands, n], of which only rows of one group share any. per: uint64[n], the words of groups; None: there are none."""
+    """Band keys, uint64[bands, n], which only rows of one group share. per: uint64[n], the words of groups; None without groups."""
     return (keys if per is None else keyed(keys, per)) >> np.uint64(64 - KEY_BITS)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from likewise.choices import Html, Level, Number, OnError, Sketch, Tune, given
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
+from likewise.index.rows import Indexed
 from likewise.io.address import place
 from likewise.io.manifest import is_output
 from likewise.messages import option
@@ -19,7 +20,7 @@ from likewise.methods import Measure, Text
 from likewise.options import integer
 from likewise.progress import Progress
 from likewise.report import summary
-from likewise.report.made import as_made
+from likewise.report.made import as_made, compared_with
 from likewise.report.own_files import as_written
 from likewise.runs import pipeline
 from likewise.runs.audit import Audit
@@ -85,7 +86,7 @@ def audit(
     sample = 1000 if sample is None else integer(sample)
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise UsageError(f"{option('sample', sample)}: give a whole number of 1 or more")
-    made, against = None, None
+    made, against, choices = None, None, typed
     if isinstance(inputs, str | os.PathLike) and is_output(folder := place(inputs)):
         with as_written(folder):
             made = as_made(folder)
@@ -100,11 +101,15 @@ def audit(
             if plant is None:
                 raise UsageError(f"{inputs}: this run removed passages, and compared no pairs; give {option('plant', 200)} to measure what it finds")
             return plant_leaks(made, made.choices | typed, plant, progress)
-        inputs, against = made.inputs, made.against or None
+        inputs, (against, choices) = made.inputs, compared_with(made.against or None, made.choices | typed)
     if plant is not None:
         needs = option("level", "passage")
         raise UsageError(f"{option('plant', plant)}: give an output folder of dedup with {needs}; leaks are planted for such a run only")
-    options = resolved([inputs, against], {**(made.choices if made else {}), **typed})
+    options = resolved([inputs, against], choices)
+    if isinstance(against, Indexed) and options.per:
+        raise UsageError(
+            f"{option('against', against.name)}: the index does not keep the groups of its items, so a run that compares with it cannot be audited"
+        )
     with started(inputs, options, "audit", None, progress, against) as (sources, run):
         if made and made.groups is not None and (run.job.grouped is None or run.job.grouped.digest != made.groups):
             remedy = f"run dedup again, or give the groups of the output with {option('groups')}"

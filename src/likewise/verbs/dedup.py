@@ -76,9 +76,10 @@ def dedup(
 
     inputs: a path, glob or folder; a list of ``pathlib.Path``; or data: a table of another library, a list of strings (each is a text), or a list
     of mappings.
-    against: a second collection, given like ``inputs``, or an output folder of `dedup`, whose kept records and options are used. What is similar to
-    something in it is removed from ``inputs``, and nothing else, unless ``also_inside`` is True: then similar items of ``inputs`` are removed, too.
-    The second collection is not changed, and is counted apart (``report["against"]``).
+    against: a second collection, given like ``inputs``; or an output folder of `dedup`, whose kept records and options are used; or an index, by its
+    path or address or as an open `Index`, whose options are used. What is similar to something in it is removed from ``inputs``, and nothing else,
+    unless ``also_inside`` is True: then similar items of ``inputs`` are removed, too. The second collection is not changed, and is counted apart
+    (``report["against"]``).
     out: the output folder; without it, nothing is written, and the result is in memory.
     progress: a `Progress`; or True or False to show a progress line or not (by default shown on a terminal and in a notebook, after a second).
 
