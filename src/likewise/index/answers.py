@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +17,15 @@ from likewise.errors import UsageError
 from likewise.families.bbit import BBit
 from likewise.index.settings import LEAST_RECALL, SLOT_BITS, Settings, recall_at
 from likewise.index.store import Contents, Items, View
-from likewise.io.idcolumn import id_column
-from likewise.items import binary
+from likewise.io.idcolumn import column_of
 from likewise.items.wrapped import wrapped
 from likewise.kernels.compare import EXACT
+from likewise.kernels.sets import ODD_WORDS
 from likewise.messages import Message, option
 from likewise.planning.curves import mapped
 from likewise.runs.table import Data, Table
-from likewise.stages.verify import compared, in_memory
+from likewise.stages.verify import compared
+from likewise.stages.walk import Sets
 
 ESTIMATES = [pa.field("estimate", pa.float64()), pa.field("standard_error", pa.float64())]
 
@@ -58,40 +60,73 @@ class Matches(NamedTuple):
         return Matches(self.query[chosen], self.number[chosen], self.value[chosen])
 
 
+#: No match.
+NONE = Matches(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+#: Items in memory have no odd sketches.
+NO_ODD = np.empty((0, ODD_WORDS), np.uint64)
+
+
 class Comparison:
     """Compares the items of one index at one limit. Several threads may use it."""
 
     def __init__(self, settings: Settings, limit: Fraction):
-        job = settings.job()
-        self.limit, self.distances, self.whole = limit, job.distances, job.base.whole
+        job, plan = settings.job(), settings.plan
+        self.settings, self.limit, self.distances = settings, limit, job.distances
         self.rule = job.compared.rule(replace(job, options=replace(job.options, bound=limit)), EXACT)
-        plan = settings.plan
         self.family = None if settings.exact else BBit(plan.slots, SLOT_BITS, plan.sketch, settings.options.seed)
+        one = (schema.WHOLE_DISTANCE if job.base.whole else schema.DISTANCE) if job.distances else schema.SIMILARITY
+        self.columns = [one] if self.family is None else ESTIMATES
+        self.recall = recall_at(settings, limit)
+        self.looser = limit > plan.threshold if job.distances else limit < plan.threshold
+
+    def check(self) -> None:
+        """Raises UsageError for a limit at which the bands of the index find less than half of the pairs."""
+        if self.looser and self.recall < LEAST_RECALL:
+            instead = f"create an index with this limit, or give {option('force', True)} for the items that are found"
+            raise UsageError(f"{self.warning}; {instead}")
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        """The report of answers."""
+        said = [Message(self.warning)] if self.looser else []
+        return {"threshold": float(self.limit), "value": self.columns[0].name, "recall": self.recall, "warnings": said}
 
     @property
-    def columns(self) -> list[pa.Field]:
-        """The columns of values."""
-        if self.family is not None:
-            return ESTIMATES
-        return [(schema.WHOLE_DISTANCE if self.whole else schema.DISTANCE) if self.distances else schema.SIMILARITY]
+    def warning(self) -> str:
+        """The warning about a limit that the index was not planned for."""
+        name = "within" if self.distances else "threshold"
+        made, asked = option(name, float(self.settings.plan.threshold)), option(name, float(self.limit))
+        return (
+            f"{asked}: the index was created with {made}, so an item exactly at this limit is found with a probability of only {percent(self.recall)}"
+        )
 
     def values(self, a: Items | Contents, b: Items | Contents, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """The values of pairs, float64[p]; NaN beyond the limit. left, right: int64[p], places in a and b."""
+        if not len(left):
+            return np.zeros(0)
         if self.family is not None:
-            found: np.ndarray = self.family.estimate(a.slots[left], b.slots[right]) if len(left) else np.zeros(0)
+            found: np.ndarray = self.family.estimate(a.slots[left], b.slots[right])
             return np.where(found >= float(self.limit), found, np.nan)
-        one, other = (in_memory((side.words, ends_of(side.size)), self.rule) for side in (a, b))
-        overlap, out_of = compared(one, other, left, right)
+        one = self._held(a)
+        overlap, out_of = compared(one, self._held(b), left, right)
         return np.where(overlap >= 0, one.similarity(overlap, np.maximum(out_of, 1)), np.nan)
+
+    def _held(self, items: Items | Contents) -> Sets:
+        """Items as comparisons take them, without odd sketches."""
+        begin = np.cumsum(items.size, dtype=np.int64) - items.size
+        return Sets(-1, items.words, begin, items.size, self.rule, NO_ODD, begin)  # the last is read, but not used
 
     def matches(self, view: View, queries: Items) -> tuple[Matches, np.ndarray, np.ndarray]:
         """(the contents similar to each query; the number of contents that each query met, int64[q]; `Members.crowded`)."""
-        met = view.members(queries.keys, queries.copy)
-        some = queries.size[met.query] > 0
-        query, content = (met.query, met.content) if some.all() else (met.query[some], met.content[some])
+        query, content, crowded = view.members(queries.keys, queries.copy)
+        if len(query) and not (some := queries.size[query] > 0).all():
+            query, content = query[some], content[some]
+        met = np.bincount(query, minlength=len(queries))
+        if not len(query):
+            return NONE, met, crowded
         value = self.values(queries, view.contents(content), query, np.arange(len(query)))
         near = value == value
-        return Matches(query[near], content[near], value[near]), np.bincount(query, minlength=len(queries)), met.crowded
+        return Matches(query, content, value) if near.all() else Matches(query[near], content[near], value[near]), met, crowded
 
     def errors(self, values: np.ndarray) -> np.ndarray:
         """The standard errors of estimates, float64[p]."""
@@ -101,6 +136,8 @@ class Comparison:
 
     def ordered(self, matches: Matches, k: int | None) -> Matches:
         """Matches by query, the most similar first, ties in order of arrival, each once; the first k of each query."""
+        if len(matches.query) < 2:
+            return matches
         order = np.lexsort((matches.number, matches.value if self.distances else -matches.value, matches.query))
         found = matches.of(order)
         new = np.ones(len(order), bool)
@@ -112,69 +149,34 @@ class Comparison:
 
     def items(self, view: View, matches: Matches, k: int | None) -> Matches:
         """The living items of similar contents, in the order of answers."""
+        if not len(matches.query):
+            return matches
         ends, numbers = view.copies(matches.number)
         if len(numbers) == len(matches.number):
-            return self.ordered(matches._replace(number=numbers), k)
+            return self.ordered(Matches(matches.query, numbers, matches.value), k)
         each = np.repeat(np.arange(len(matches.number)), np.diff(ends))
         return self.ordered(Matches(matches.query[each], numbers, matches.value[each]), k)
 
 
-def ends_of(size: np.ndarray) -> np.ndarray:
-    """Where each item begins, and where the last one ends: int64[n + 1]."""
-    ends = np.zeros(len(size) + 1, np.int64)
-    np.cumsum(size, out=ends[1:])
-    return ends
-
-
 def table(comparison: Comparison, named: tuple[str, Any], ids: Sequence[bytes], value: np.ndarray, *more: tuple[str, Any]) -> Data:
     """A table of a first column, of ids as JSON text, and of values, float64[p], NaN for none; ``more`` columns follow the first."""
-    texts = binary.from_list(ids)
-    column = id_column(texts)
-    fields = comparison.columns
-    shown_ids = pa.nulls(len(ids), pa.string()) if column is None else column.values
-    gone = value != value
+    column = column_of(ids) if ids else None
+    field, gone = comparison.columns[0], value != value
     values = wrapped(value, gone if gone.any() else None)
-    columns = {named[0]: named[1], **dict(more), "id": shown_ids, fields[0].name: values.cast(fields[0].type)}
+    columns = dict([named, *more])
+    columns["id"] = pa.nulls(0, pa.string()) if column is None else column.values
+    columns[field.name] = values.cast(field.type) if field.type != values.type else values
     if comparison.family is not None:
         columns["standard_error"] = wrapped(comparison.errors(value))
     json = {} if column is None or column.json is None else {"id": column.json}
-    return Data(pa.table(columns), json)
+    return Data(pa.Table.from_arrays([*columns.values()], [*columns]), json)
 
 
-def answers(comparison: Comparison, settings: Settings, matches: Matches, ids: Sequence[bytes], queries: Sequence[bytes]) -> Answers:
+def answers(comparison: Comparison, matches: Matches, ids: Sequence[bytes], queries: Sequence[bytes]) -> Answers:
     """The table of answers. ids: those of the items. queries: the ids of the queries, if they have any."""
-    query: Any = wrapped(matches.query)
-    json = {}
-    if queries:
-        column = id_column(binary.from_list([queries[place] for place in matches.query.tolist()]))
-        query = pa.nulls(0, pa.string()) if column is None else column.values
-        json = {} if column is None or column.json is None else {"query": column.json}
-    made = table(comparison, ("query", query), ids, matches.value)
-    recall = recall_at(settings, comparison.limit)
-    report = {
-        "threshold": float(comparison.limit),
-        "value": comparison.columns[0].name,
-        "recall": recall,
-        "warnings": [Message(loose(settings, comparison.limit, recall))] if looser(settings, comparison.limit) else [],
-    }
-    return Answers(made._replace(json={**made.json, **json}), report)
-
-
-def looser(settings: Settings, limit: Fraction) -> bool:
-    """True if a limit lets in pairs that the index was not planned for."""
-    planned = settings.plan.threshold
-    return limit > planned if settings.options.method.facts.distance else limit < planned
-
-
-def loose(settings: Settings, limit: Fraction, recall: float) -> str:
-    """The warning about a limit that the index was not planned for."""
-    name = "within" if settings.options.method.facts.distance else "threshold"
-    made, asked = option(name, float(settings.plan.threshold)), option(name, float(limit))
-    return f"{asked}: the index was created with {made}, so an item exactly at this limit is found with a probability of only {percent(recall)}"
-
-
-def check_limit(settings: Settings, limit: Fraction, *, force: bool) -> None:
-    """Raises UsageError for a limit at which the bands of the index find less than half of the pairs, unless it is forced."""
-    if looser(settings, limit) and not force and (recall := recall_at(settings, limit)) < LEAST_RECALL:
-        again = "create an index with this limit"
-        raise UsageError(f"{loose(settings, limit, recall)}; {again}, or give {option('force', True)} for the items that are found")
+    if not queries:
+        return Answers(table(comparison, ("query", wrapped(matches.query)), ids, matches.value), {**comparison.report})
+    column = column_of([queries[place] for place in matches.query.tolist()]) if ids else None
+    made = table(comparison, ("query", pa.nulls(0, pa.string()) if column is None else column.values), ids, matches.value)
+    json = {} if column is None or column.json is None else {"query": column.json}
+    return Answers(made._replace(json={**made.json, **json}), {**comparison.report})

@@ -18,6 +18,7 @@ from likewise.job import Job
 from likewise.messages import option
 from likewise.options import Options, resolve
 from likewise.planning import Facts, Plan, choose
+from likewise.planning.choose import limit_of
 from likewise.planning.families import FAMILIES
 from likewise.runs.inspection import job_of
 
@@ -245,12 +246,7 @@ def shown(value: Any) -> str:
 
 
 def limit_at(settings: Settings, threshold: object, within: object) -> Fraction:
-    """The limit of a query: that of the index, unless another is given. Raises UsageError for an invalid one."""
-    from likewise.planning.choose import limit_of
-
-    assert settings.options.bound is not None
-    if threshold is None and within is None:
-        return settings.options.bound
+    """The limit of a query, as a value of the measure. Raises UsageError for an invalid one."""
     return limit_of(settings.options.method, threshold, within)
 
 

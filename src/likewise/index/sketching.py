@@ -33,19 +33,21 @@ class Sketching:
         self._stage = self.job.kind.sketcher(self.job)
         self._read = reader_of(self.job)
         self._compared = compared_as(settings)
+        self._alone, self._sparse = self.job.method.kind.alone, self.job.kind.sparse
 
     def items(self, batch: Any, ids: Sequence[bytes] = (), per: Any = None) -> Items:
         """The items of a batch: a list, an array or a column. per: the value of ``per`` of each item, if the index has groups.
 
         ids: one for each item, as JSON text, or none for queries. Raises UsageError with the row for values that are not items.
         """
-        text, width = self._read([batch] if self.job.method.kind.alone(batch) is True else batch)
+        text, width = self._read([batch] if self._alone(batch) is True else batch)
         n = len(text)
         nothing = np.zeros(n, np.int64)
         records = Records(np.full(n, TEXT, np.uint8), nothing, nothing, text, width=width)
         columns = self._stage(records)
         found = self._compared(columns, self._groups(per, n), ids)
-        self._refuse_origins(found, columns["tokens"])
+        if self._sparse:
+            refuse_origins(found, columns["tokens"])
         return found
 
     def _groups(self, per: Any, n: int) -> np.ndarray | None:
@@ -62,11 +64,12 @@ class Sketching:
             raise UsageError(f"{option('per')}: {len(values):,} values for {n:,} items; give one for each")
         return group_words(binary.from_list(values), n, self.job.seed)
 
-    def _refuse_origins(self, found: Items, tokens: np.ndarray) -> None:
-        """A sparse vector without coordinates is an item where distances are compared, but has no words by which a store could know it."""
-        if self.job.kind.sparse and ((origin := (tokens > 0) & (found.size == 0)).any()):
-            row = int(origin.argmax())
-            raise UsageError(f"row {row} has no coordinate that is not zero; an index cannot hold the origin of sparse vectors; leave it out")
+
+def refuse_origins(found: Items, tokens: np.ndarray) -> None:
+    """A sparse vector without coordinates is an item where distances are compared, but has no words by which a store could know it."""
+    if (origin := (tokens > 0) & (found.size == 0)).any():
+        row = int(origin.argmax())
+        raise UsageError(f"row {row} has no coordinate that is not zero; an index cannot hold the origin of sparse vectors; leave it out")
 
 
 def items_of(columns: Mapping[str, np.ndarray], ids: Sequence[bytes], settings: Settings) -> Items:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from likewise.items import binary
 from likewise.items.words import WHOLE, Hasher, without_fractions
 from likewise.items.wrapped import wrapped
 
+#: So many ids are converted one by one; and the columns of ids that are all whole numbers below 2^63, or all strings.
+FEW, ONE_TYPE = 64, {int: pa.int64(), str: pa.string()}
 #: Notes on columns with ids of several types (metadata ``likewise.ids`` of the written tables).
 PLAIN = "text, because the ids have several types"
 QUOTED = "JSON text, because ids of different types would have the same text"
@@ -30,6 +33,17 @@ class IdColumn(NamedTuple):
         """The same ids, spread over the rows where ``there`` (bool[n]) is true; null in the others."""
         at = wrapped(np.cumsum(there) - 1, ~there)
         return IdColumn(self.values.take(at), self.json if self.json is None else self.json.take(at), self.note)
+
+
+def column_of(ids: Sequence[bytes]) -> IdColumn | None:
+    """`id_column` of a list of ids, none of them missing, quickly for a few: arrays cost more than a few ids."""
+    if len(ids) <= FEW:
+        values = list(map(json.loads, ids))
+        types = {*map(type, values)}
+        if len(types) == 1 and (kind := ONE_TYPE.get(types.pop())):
+            with suppress(OverflowError, UnicodeEncodeError):
+                return IdColumn(pa.array(values, kind))
+    return id_column(binary.from_list(ids))
 
 
 def id_column(ids: pa.ChunkedArray | pa.LargeBinaryArray) -> IdColumn | None:

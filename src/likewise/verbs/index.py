@@ -16,7 +16,7 @@ import numpy as np
 from likewise.choices import Html, Number, OnError, Sketch, Tune, refuse_empty
 from likewise.errors import UsageError
 from likewise.index import ids as names
-from likewise.index.answers import Answers, Comparison, answers, check_limit, table
+from likewise.index.answers import Answers, Comparison, answers, table
 from likewise.index.arrivals import add_new
 from likewise.index.ids import json_id, json_ids
 from likewise.index.opened import Durability, created, opened
@@ -66,6 +66,7 @@ class Index:
         self.settings = Settings.from_dict(store.settings)
         self.sketching = Sketching(self.settings)
         self._at: Any = lru_cache(64)(lambda limit: Comparison(self.settings, limit))
+        self._usual = Comparison(self.settings, self.settings.plan.threshold)
         self._next, self._lock = 0, Lock()
 
     @classmethod
@@ -255,16 +256,17 @@ class Index:
         Raises UsageError for values that are not items of the index, with the row.
         """
         check_k(k)
-        limit = limit_at(self.settings, threshold, within)
-        check_limit(self.settings, limit, force=force)
-        queries, comparison, view = self._sketched(items, ids, per), self.comparison(limit), self.store.view()
+        comparison = self.comparison() if threshold is None and within is None else self.comparison(limit_at(self.settings, threshold, within))
+        if not force:
+            comparison.check()
+        queries, view = self._sketched(items, ids, per), self.store.view()
         similar, _, _ = comparison.matches(view, queries)
         matches = comparison.items(view, similar, k)
-        return answers(comparison, self.settings, matches, view.ids(matches.number), queries.ids)
+        return answers(comparison, matches, view.ids(matches.number) if len(matches.number) else [], queries.ids)
 
     def comparison(self, limit: Fraction | None = None) -> Comparison:
         """What compares items at a limit, by default that of the index."""
-        found: Comparison = self._at(self.settings.plan.threshold if limit is None else limit)
+        found: Comparison = self._usual if limit is None else self._at(limit)
         return found
 
     def remove(self, ids: Any, *, missing: Literal["ignore", "refuse"] = "ignore") -> int:
