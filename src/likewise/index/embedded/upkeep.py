@@ -45,8 +45,8 @@ class Upkeep:
             self.writer.db.checkpoint()
 
     def wait_for_room(self) -> None:
-        """Wait while a flush is under way and the next tail is full."""
-        while "flush" in self.threads and self.full() and not self.writer.failed:
+        """Wait while a tail becomes a segment and the next one is full."""
+        while "flush" in self.threads and self.full(1 if self.writer.shown.frozen else 2) and not self.writer.failed:
             self.flushed.wait()
 
     def start(self, what: str, task: Callable[[], object]) -> None:
@@ -115,9 +115,9 @@ class Upkeep:
             with self.writer.lock:
                 self.writer.db.shrink()
 
-    def full(self) -> bool:
-        """True if the tail is to become a segment."""
-        return self.writer.shown.items >= TAIL or self.writer.shown.bytes >= TAIL_BYTES
+    def full(self, times: int = 1) -> bool:
+        """True if the tail is to become a segment, or is so many times as large."""
+        return self.writer.shown.items >= times * TAIL or self.writer.shown.bytes >= times * TAIL_BYTES
 
     def due(self) -> list[Segment]:
         """The segments that are to be merged next. Under the lock of the store."""
