@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import xxhash
 
-from likewise.index import embedded
+from index_servers import SERVED, server
+from likewise.index import embedded, opened
 from likewise.index.store import KEY_BITS, Items, Store
 from likewise.stages import candidates
 from plain_store import PlainStore
@@ -37,8 +39,24 @@ def in_folder_again(store: Store, folder: Path) -> Store:
     return embedded.open(folder / "embedded")
 
 
+def on_server(name: str) -> Place:
+    """A store on a server of the tests. Its index has a name of its own for each folder."""
+
+    def address(folder: Path) -> str:
+        return server(name).address(f"in-{xxhash.xxh3_64_hexdigest(bytes(folder))}")
+
+    def create(settings: dict[str, Any], folder: Path) -> Store:
+        return opened.created(address(folder), settings, durability="relaxed")
+
+    def reopen(store: Store, folder: Path) -> Store:
+        store.close()
+        return opened.opened(address(folder), durability="relaxed")
+
+    return Place(create, reopen)
+
+
 #: Owners of stores add theirs.
-STORES: dict[str, Place] = {"plain": Place(plain), "embedded": Place(in_folder, in_folder_again)}
+STORES: dict[str, Place] = {"plain": Place(plain), "embedded": Place(in_folder, in_folder_again), **{name: on_server(name) for name in SERVED}}
 
 
 def settings_for(sets: str) -> dict[str, Any]:

