@@ -26,10 +26,6 @@ def create(where: None, settings: dict[str, Any], *, overwrite: bool = False, du
     return MemoryStore(settings)
 
 
-def open(where: None, *, read_only: bool = False, durability: str = "relaxed") -> MemoryStore:
-    raise UsageError("an index in memory cannot be opened again: create one, or name the folder of an index")
-
-
 class MemoryStore:
     """`store.Store` without files. Changes are made one at a time; views need no lock."""
 

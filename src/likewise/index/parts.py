@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -17,6 +18,7 @@ from likewise.index.tail import Recent
 from likewise.kernels import segments
 from likewise.stages import candidates
 
+EVERY = slice(None)
 Part = Segment | Recent
 #: Items that are read at once to be merged.
 BLOCK = 1 << 14
@@ -78,8 +80,11 @@ class Parts:
     @classmethod
     def of(cls, form: Form, parts: Sequence[Part], gone: np.ndarray, last: int) -> Parts:
         """The view of parts in order of their numbers, without the numbers ``gone``; those that no part has are ignored."""
-        view = cls(form, tuple(map(Piece, parts)), last)
-        return view.with_gone(gone[view._place(gone)[0] >= 0])
+        pieces = []
+        for part in parts:
+            items = part.places(gone)
+            pieces.append(Piece(part).without(items[items >= 0]))
+        return cls(form, tuple(pieces), last)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -96,8 +101,11 @@ class Parts:
         """The view without these living items."""
         if not len(numbers):
             return self
-        which, items = self._place(numbers)
-        return replace(self, pieces=tuple(piece.without(items[which == place]) for place, piece in enumerate(self.pieces)))
+        pieces = []
+        for piece in self.pieces:
+            items = piece.part.places(numbers)
+            pieces.append(piece.without(items[items >= 0]))
+        return replace(self, pieces=tuple(pieces))
 
     def exchanged(self, old: Sequence[Part], new: Sequence[Segment]) -> Parts:
         """The view with new parts in place of neighbours, which have the same items but for those that were removed.
@@ -130,35 +138,39 @@ class Parts:
     # --- who meets whom
 
     def members(self, keys: np.ndarray, copy: np.ndarray) -> Members:
-        most, raw = max(1, candidates.BUDGET), np.zeros(keys.shape, np.int64)
-        keys = np.ascontiguousarray(keys)
-        found = [(place, *piece.part.look(keys, piece.gone, most, raw)) for place, piece in enumerate(self.pieces)]
-        numbers = np.concatenate([np.zeros(0, np.int64), *(numbers for _, numbers, _ in found)])
-        query = np.concatenate([np.zeros(0, np.int64), *(np.repeat(np.arange(len(keys)), counts) for _, _, counts in found)])
-        order = np.lexsort((numbers, query))
-        query, numbers = self._distinct(query[order], numbers[order])
-        crowded, full = np.zeros(len(keys), bool), np.flatnonzero((raw >= most).any(axis=1))
-        if len(full):
-            kept = ~np.isin(query, full)
-            lists = []
-            for one in full.tolist():
-                met, crowded[one] = Crowded(self, keys[one], most).met(copy[one])
-                lists.append((np.full(len(met), one), met))
-            query, numbers = (np.concatenate([mine[kept], *more]) for mine, more in zip((query, numbers), zip(*lists, strict=True), strict=True))
-            order = np.argsort(query, kind="stable")
-            query, numbers = query[order], numbers[order]
-        return Members(query, numbers, crowded)
+        most, raw, keys = max(1, candidates.BUDGET), np.zeros(keys.shape, np.int64), np.ascontiguousarray(keys)
+        found, counts = [], np.zeros((2, len(keys)), np.int64)
+        for piece in self.pieces:
+            numbers, counts = piece.part.look(keys, piece.gone, most, raw)
+            if len(numbers):
+                found.append((numbers, np.repeat(np.arange(len(keys)), counts[0])))
+        numbers, query = self._joined(found)
+        crowded = np.zeros(len(keys), bool)
+        full = counts[1] >= most
+        if not full.any():
+            return Members(query, numbers, crowded)
+        lists, queries = [numbers[~full[query]]], [query[~full[query]]]
+        for one in np.flatnonzero(full).tolist():
+            met, crowded[one] = Crowded(self, keys[one], most).met(copy[one])
+            lists.append(met)
+            queries.append(np.full(len(met), one))
+        order = np.argsort(np.concatenate(queries), kind="stable")
+        return Members(np.concatenate(queries)[order], np.concatenate(lists)[order], crowded)
 
-    def _distinct(self, query: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Pairs, ordered, with each content once a query, named by its first living item."""
-        if len(self.pieces) < 2 or len(numbers) < 2:
-            return query, numbers
-        copy = self.copy_of(numbers)
-        order = np.lexsort((numbers, copy[:, 1], copy[:, 0], query))
-        same = (query[order[1:]] == query[order[:-1]]) & (copy[order[1:]] == copy[order[:-1]]).all(axis=1)
-        kept = np.ones(len(numbers), bool)
-        kept[order[1:][same]] = False
-        return query[kept], numbers[kept]
+    def _joined(self, found: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+        """What queries meet in all parts: (numbers, queries), each content once a query, named by its first living item."""
+        if not found:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        if len(found) == 1:
+            return found[0]
+        numbers, query = map(np.concatenate, zip(*found, strict=True))
+        order = np.argsort(query, kind="stable")  # parts are in order of their numbers
+        numbers, query = numbers[order], query[order]
+        if not (query[1:] == query[:-1]).any():
+            return numbers, query
+        places = np.empty(len(query), np.int64)
+        places = places[: segments.distinct(query, self.copy_of(numbers), places)]
+        return numbers[places], query[places]
 
     def shares_after(self, keys: np.ndarray, sizes: np.ndarray, after: int) -> bool:
         """Whether a living item with a number above ``after`` shares a key with one of these, which are not empty."""
@@ -167,33 +179,29 @@ class Parts:
 
     # --- what items are
 
-    def _place(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The part of each number and its place there, int64[n]; -1: there is none."""
-        which, items = np.full(len(numbers), -1), np.full(len(numbers), -1)
-        for place, piece in enumerate(self.pieces):
-            mine = np.flatnonzero((numbers >= piece.part.first) & (numbers <= piece.part.last))
-            if len(mine):
-                found = piece.part.places(numbers[mine])
-                which[mine[found >= 0]], items[mine[found >= 0]] = place, found[found >= 0]
-        return which, items
+    @cached_property
+    def _firsts(self) -> np.ndarray:
+        return np.array([piece.part.first for piece in self.pieces], np.int64)
 
-    def _each(self, numbers: np.ndarray) -> Iterator[tuple[np.ndarray, Piece, np.ndarray]]:
-        """For each part that has some of the numbers: their places among these, the part, and their places there."""
-        which, items = self._place(numbers)
-        if (which < 0).any():
-            raise KeyError(f"no item has the number {numbers[which < 0][0]}")
-        for place in np.unique(which).tolist():
+    def _each(self, numbers: np.ndarray) -> Iterator[tuple[np.ndarray | slice, Piece, np.ndarray]]:
+        """For each part that has some of the numbers: their places among these, the part, and their places there, -1 for those that it lacks."""
+        if len(self.pieces) == 1:
+            yield EVERY, self.pieces[0], self.pieces[0].part.places(numbers)
+            return
+        which = np.searchsorted(self._firsts, numbers, side="right") - 1
+        for place in sorted({*which.tolist()}):
             mine = np.flatnonzero(which == place)
-            yield mine, self.pieces[place], items[mine]
+            every = len(mine) == len(numbers)
+            yield EVERY if every else mine, self.pieces[place], self.pieces[place].part.places(numbers if every else numbers[mine])
 
     def copy_of(self, numbers: np.ndarray) -> np.ndarray:
-        out = np.zeros((len(numbers), 2), np.uint64)
+        out = np.empty((len(numbers), 2), np.uint64)
         for mine, piece, items in self._each(numbers):
-            out[mine] = piece.part.copy_of(piece.part.rows(items))
+            out[mine] = piece.part.copy_of(items)
         return out
 
     def contents(self, numbers: np.ndarray) -> Contents:
-        found = [(mine, piece.part.content(piece.part.rows(items))) for mine, piece, items in self._each(numbers)]
+        found = [(mine, piece.part.content(items)) for mine, piece, items in self._each(numbers)]
         if len(found) == 1:
             return found[0][1]
         copy, size = np.zeros((len(numbers), 2), np.uint64), np.zeros(len(numbers), np.uint32)
@@ -209,26 +217,24 @@ class Parts:
         return Contents(copy, size, words, slots)
 
     def copies(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        copy, many = self.copy_of(numbers), np.zeros(len(numbers), np.int64)
-        of, found = [], []
-        for piece in self.pieces:
-            rows = piece.part.rows_with(copy)
-            there = np.flatnonzero(rows >= 0)
-            if len(there):
-                counts, living = piece.part.copies(rows[there], piece.gone)
-                many[there] += counts
-                of.append(np.repeat(there, counts))
-                found.append(living)
-        offsets = np.concatenate([[0], np.cumsum(many)])
-        if not found:
-            return offsets, np.zeros(0, np.int64)
-        order = np.argsort(np.concatenate(of), kind="stable")
-        return offsets, np.concatenate(found)[order]
+        copy, offsets = self.copy_of(numbers), np.zeros(len(numbers) + 1, np.int64)
+        found = [piece.part.copies(copy, piece.gone) for piece in self.pieces]
+        found = [(living, counts) for living, counts in found if len(living)]
+        for _, counts in found:
+            offsets[1:] += counts
+        np.cumsum(offsets, out=offsets)
+        if len(found) == 1:
+            return offsets, found[0][0]
+        of = np.concatenate([offsets[:0], *(np.repeat(np.arange(len(numbers)), counts) for _, counts in found)])
+        return offsets, np.concatenate([offsets[:0], *(living for living, _ in found)])[np.argsort(of, kind="stable")]
 
     def ids(self, numbers: np.ndarray) -> list[bytes]:
+        found = [(mine, piece.part.ids(items)) for mine, piece, items in self._each(numbers)]
+        if len(found) == 1:
+            return found[0][1]
         out: list[bytes] = [b""] * len(numbers)
-        for mine, piece, items in self._each(numbers):
-            for place, id_ in zip(mine.tolist(), piece.part.ids(items), strict=True):
+        for mine, ids in found:
+            for place, id_ in zip(np.arange(len(numbers))[mine].tolist(), ids, strict=True):
                 out[place] = id_
         return out
 
@@ -289,7 +295,7 @@ class Crowded:
     def new(self, place: int, numbers: np.ndarray) -> np.ndarray:
         """Those of the contents of a part that are living in no earlier part."""
         part, new = self.view.pieces[place].part, np.ones(len(numbers), bool)
-        copy = part.copy_of(part.rows(part.places(numbers))) if place else np.zeros((0, 2), np.uint64)
+        copy = part.copy_of(part.places(numbers)) if place else np.zeros((0, 2), np.uint64)
         for piece in self.view.pieces[:place]:
             rows = piece.part.rows_with(copy)
             there = np.flatnonzero(rows >= 0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -63,6 +64,12 @@ def joined_ids(ids: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray]:
     offsets = np.zeros(len(ids) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, ids), np.int64, len(ids)), out=offsets[1:])
     return np.frombuffer(b"".join(ids), np.uint8), offsets
+
+
+def cut(text: bytes, lengths: np.ndarray) -> list[bytes]:
+    """A text in pieces of these lengths."""
+    ends = [0, *accumulate(lengths.tolist())]
+    return [text[begin:end] for begin, end in pairwise(ends)]
 
 
 def packed(lengths: np.ndarray) -> Ends:
@@ -142,7 +149,7 @@ class Segment:
         facts, borders, entries, id_borders, id_entries = bands
         self.first, self.last, self.items, self.contents, meeting = facts.tolist()
         numbers, extra_item, extra_row, by_row, high, low, order, base, more, text = items
-        self._data, self._sizes, self._ends = sets[0], Ends(*sets[1:3]), Ends(*sets[3:5])
+        self._data, self._sizes, self._ends = sets[0], Ends(*sets[1:3]), Ends(*sets[3:5])  # of contents
         self._id_ends, self._text = Ends(base, more), text
         self._ids = Band(id_borders, id_entries)
         self._copies = Copies(high, low, order)
@@ -231,14 +238,13 @@ class Segment:
 
     def look(self, keys: np.ndarray, gone: np.ndarray, most: int, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The first living items of contents that share a key, query by query, and how many each query has (`segments.look`)."""
-        living, counts, room = self.living(gone), np.empty(len(keys), np.int64), 64 + 8 * len(keys)
-        while True:
-            found, added = np.empty(room, np.int64), np.zeros_like(raw)
-            total = self._checked(segments.look(self._bands, living, keys, most, found, counts, added))
-            if total <= room:
-                np.add(raw, added, out=raw)
-                return found[:total], counts
-            room = total
+        living, counts = self.living(gone), np.empty((2, len(keys)), np.int64)
+        found = np.empty(64 + 8 * len(keys), np.int64)
+        total = self._checked(segments.look(self._bands, living, keys, most, raw, False, found, counts))
+        if total > len(found):
+            found = np.empty(total, np.int64)
+            self._checked(segments.look(self._bands, living, keys, most, raw, True, found, counts))
+        return found[:total], counts
 
     def shares_after(self, keys: np.ndarray, sizes: np.ndarray, gone: np.ndarray, after: int) -> bool:
         return bool(self._checked(segments.shares_after(self._bands, self.living(gone), keys, sizes, after)))
@@ -273,13 +279,15 @@ class Segment:
         self._checked(segments.rows_with(self._copies, copy, out))
         return out
 
-    def copies(self, rows: np.ndarray, gone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The living items of each content: how many, and their numbers."""
-        counts = np.empty(len(rows), np.int64)
-        segments.count_living(self.living(gone), rows, counts)
-        numbers = np.empty(int(counts.sum()), np.int64)
-        segments.list_living(self.living(gone), rows, numbers)
-        return counts, numbers
+    def copies(self, copy: np.ndarray, gone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The living items of each content: their numbers, and how many they are."""
+        living, counts = self.living(gone), np.empty(len(copy), np.int64)
+        found = np.empty(64 + 2 * len(copy), np.int64)
+        total = self._checked(segments.living_copies(self._copies, living, copy, counts, found))
+        if total > len(found):
+            found = np.empty(total, np.int64)
+            self._checked(segments.living_copies(self._copies, living, copy, counts, found))
+        return found[:total], counts
 
     def find(self, hashes: np.ndarray, text: np.ndarray, offsets: np.ndarray, gone: np.ndarray) -> np.ndarray:
         out = np.empty(len(hashes), np.int64)
@@ -288,39 +296,35 @@ class Segment:
 
     # --- what items are
 
-    def copy_of(self, rows: np.ndarray) -> np.ndarray:
-        return np.column_stack([self._copies.high[rows], self._copies.low[rows].astype(np.uint64)])
+    def copy_of(self, items: np.ndarray) -> np.ndarray:
+        return self._described(items)[1]
 
-    def content(self, rows: np.ndarray) -> Contents:
-        n, sets = len(rows), self.form.sets
-        begins, sizes = self._pieces(self._sizes, rows)
-        words, slots = NOTHING, np.zeros((n, 0), np.uint8)
+    def _described(self, items: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+        rows, begins, lengths = np.empty((3, len(items)), np.int64)
+        copy = np.empty((len(items), 2), np.uint64)
+        total = self._checked(segments.describe(self._living, self._copies, self._sizes, items, rows, copy, begins, lengths))
+        return rows, copy, begins, lengths, total
+
+    def content(self, items: np.ndarray) -> Contents:
+        rows, copy, begins, lengths, total = self._described(items)
+        size, sets, slots = lengths.astype(np.uint32), self.form.sets, np.zeros((len(items), 0), np.uint8)
         if sets == "none":
-            slots = self._data.reshape(self.contents, self.form.slots)[rows]
-        elif sets == "full":
-            words = self._gathered(self._data, begins, sizes)
-        else:
-            words = np.empty(int(sizes.sum()), np.uint64)
-            begins, lengths = self._pieces(self._ends, rows)
-            if compact_sets.decode(self._data, begins, begins + lengths, sizes.astype(np.uint32), self.form.bits, words) >= 0:
-                raise self._damage("a set is not what was written")
-        return Contents(self.copy_of(rows), sizes.astype(np.uint32), words, slots)
+            return Contents(copy, size, NOTHING, self._data.reshape(self.contents, self.form.slots)[rows])
+        words = np.empty(total, np.uint64)
+        if sets == "full":
+            self._checked(segments.gather(self._data, begins, lengths, words))
+            return Contents(copy, size, words, slots)
+        self._checked(segments.pieces(self._ends, rows, begins, lengths))
+        if compact_sets.decode(self._data, begins, begins + lengths, size, self.form.bits, words) >= 0:
+            raise self._damage("a set is not what was written")
+        return Contents(copy, size, words, slots)
 
     def ids(self, items: np.ndarray) -> list[bytes]:
-        begins, lengths = self._pieces(self._id_ends, items)
-        text = self._gathered(self._text, begins, lengths).tobytes()
-        ends = np.cumsum(lengths).tolist()
-        return [text[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)] if ends else []
-
-    def _pieces(self, ends: Ends, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        begins, lengths = np.empty((2, len(rows)), np.int64)
-        self._checked(segments.pieces(ends, rows, begins, lengths))
-        return begins, lengths
-
-    def _gathered(self, data: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        out = np.empty(int(lengths.sum()), data.dtype)
-        self._checked(segments.gather(data, begins, lengths, out))
-        return out
+        begins, lengths = np.empty((2, len(items)), np.int64)
+        self._checked(segments.pieces(self._id_ends, items, begins, lengths))
+        text = np.empty(int(lengths.sum()), np.uint8)
+        self._checked(segments.gather(self._text, begins, lengths, text))
+        return cut(text.tobytes(), lengths)
 
     def scan(self, gone: np.ndarray, after: int, most: int) -> Iterator[tuple[np.ndarray, Items]]:
         """The living items above a number, in order, with their numbers."""
@@ -333,7 +337,7 @@ class Segment:
             keys = np.column_stack([self.keys(needed, band) for band in range(self.form.bands)])
             for at in range(0, len(mine), most):
                 some, rows = mine[at : at + most], inverse[at : at + most]
-                copy, size, words, slots = self.content(needed[rows])
+                copy, size, words, slots = self.content(some)
                 yield self.numbers(some), Items(self.ids(some), keys[rows], copy, size, words, slots)
 
 

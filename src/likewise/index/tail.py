@@ -139,14 +139,12 @@ class Recent:
         return self._table.content[items].astype(np.int64)
 
     def look(self, keys: np.ndarray, gone: np.ndarray, most: int, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        counts, room = np.empty(len(keys), np.int64), 64 + 8 * len(keys)
-        while True:
-            found, added = np.empty(room, np.int64), np.zeros_like(raw)
-            total = tails.look(self._table, self.items, gone, keys, most, found, counts, added)
-            if total <= room:
-                np.add(raw, added, out=raw)
-                return self.numbers(found[:total]), counts
-            room = total
+        counts, found = np.empty((2, len(keys)), np.int64), np.empty(64 + 8 * len(keys), np.int64)
+        total = tails.look(self._table, self.items, gone, self._rest.numbers, keys, most, raw, False, found, counts)
+        if total > len(found):
+            found = np.empty(total, np.int64)
+            tails.look(self._table, self.items, gone, self._rest.numbers, keys, most, raw, True, found, counts)
+        return found[:total], counts
 
     def shares_after(self, keys: np.ndarray, sizes: np.ndarray, gone: np.ndarray, after: int) -> bool:
         return bool(tails.shares_after(self._table, self.items, gone, self._rest.numbers, keys, sizes, after))
@@ -168,32 +166,31 @@ class Recent:
         tails.rows_with(self._table, self.items, copy, out)
         return out
 
-    def copies(self, rows: np.ndarray, gone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        counts, room = np.empty(len(rows), np.int64), 64 + 8 * len(rows)
-        while True:
-            found = np.empty(room, np.int64)
-            total = tails.copies(self._table, self.items, gone, rows, counts, found)
-            if total <= room:
-                return counts, self.numbers(found[:total])
-            room = total
+    def copies(self, copy: np.ndarray, gone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        counts, found = np.empty(len(copy), np.int64), np.empty(64 + 2 * len(copy), np.int64)
+        total = tails.living_copies(self._table, self.items, gone, self._rest.numbers, copy, counts, found)
+        if total > len(found):
+            found = np.empty(total, np.int64)
+            tails.living_copies(self._table, self.items, gone, self._rest.numbers, copy, counts, found)
+        return found[:total], counts
 
     def find(self, hashes: np.ndarray, text: np.ndarray, offsets: np.ndarray, gone: np.ndarray) -> np.ndarray:
         out = np.empty(len(hashes), np.int64)
         tails.find(self._table, self.items, gone, self._rest.id_ends, self._rest.text, hashes, text, offsets, out)
         return self.numbers(out)
 
-    def copy_of(self, rows: np.ndarray) -> np.ndarray:
-        return self._table.copy[rows]
+    def copy_of(self, items: np.ndarray) -> np.ndarray:
+        return self._table.copy[items]
 
-    def content(self, rows: np.ndarray) -> Contents:
-        begins, lengths = self._rest.ends[rows], self._rest.ends[rows + 1] - self._rest.ends[rows]
-        words = np.empty(int(lengths.sum()), np.uint64)
-        segments.gather(self._rest.words, begins, lengths, words)
-        return Contents(self._table.copy[rows], self._table.size[rows], words, self._rest.slots[rows])
+    def content(self, items: np.ndarray) -> Contents:
+        begins, ends = self._rest.ends[items], self._rest.ends[items + 1]
+        words = np.empty(int((ends - begins).sum()), np.uint64)
+        segments.gather(self._rest.words, begins, ends - begins, words)
+        return Contents(self._table.copy[items], self._table.size[items], words, self._rest.slots[items])
 
     def ids(self, items: np.ndarray) -> list[bytes]:
-        ends = self._rest.id_ends
-        return [self._rest.text[ends[item] : ends[item + 1]].tobytes() for item in items.tolist()]
+        text, ends = self._rest.text, self._rest.id_ends
+        return [text[begin:end].tobytes() for begin, end in zip(ends[items].tolist(), ends[items + 1].tolist(), strict=True)]
 
     def scan(self, gone: np.ndarray, after: int, most: int) -> Iterator[tuple[np.ndarray, Items]]:
         living = np.ones(self.items, bool) if not len(gone) else np.unpackbits(gone.view(np.uint8), bitorder="little")[: self.items] == 0

@@ -147,22 +147,25 @@ def sort_rows(rows, count):
 
 
 @kernel
-def look(bands, living, keys, most, numbers, counts, raw):
+def look(bands, living, keys, most, raw, again, numbers, counts):
     """The living contents that share keys[q, b] in a band, each once a query, of buckets of fewer than ``most``; how many pairs, or DAMAGED.
 
-    keys: uint64[q, bands]. numbers: int64[room], the first living item of each, query by query, ascending by row; written as far as there is room.
-    counts: int64[q], written: the pairs of each query. raw: int64[q, bands]: the entries of each bucket are added, removed ones too.
+    keys: uint64[q, bands]. raw: int64[q, bands], to which the entries of each bucket are added, removed ones too, unless this is done ``again`` with
+    more room. numbers: int64[room], the first living item of each content, query by query, ascending; written as far as there is room. counts:
+    int64[2, q], written: the pairs of each query, and the greatest number in ``raw``.
     """
     rows = np.empty(keys.shape[1] * most, np.int64)
     room, total = numbers.size, 0
     for query in range(keys.shape[0]):
-        count = 0
+        count, fullest = 0, 0
         for band in range(keys.shape[1]):
             entries = bands.entries[band]
             begin, end = range_of(bands.borders[band], entries, keys[query, band])
             if begin < 0:
                 return DAMAGED
-            raw[query, band] += end - begin
+            if not again:
+                raw[query, band] += end - begin
+            fullest = max(fullest, raw[query, band])
             if end - begin < most:
                 for i in range(begin, end):
                     rows[count] = np.int64(entries[i] & ROW)
@@ -170,15 +173,33 @@ def look(bands, living, keys, most, numbers, counts, raw):
         count = sort_rows(rows, count)
         if count and item_of(living, rows[count - 1]) >= living.items:
             return DAMAGED
-        counts[query] = 0
+        there = 0
         for i in range(count):
-            number = first_living(living, rows[i])
-            if number >= 0:
-                if total < room:
-                    numbers[total] = number
-                total += 1
-                counts[query] += 1
+            rows[there] = first_living(living, rows[i])
+            there += rows[there] >= 0
+        if living.gone.size and living.extra_item.size:
+            sort_rows(rows, there)
+        for i in range(min(there, room - total)):
+            numbers[total + i] = rows[i]
+        total += there
+        counts[0, query], counts[1, query] = there, fullest
     return total
+
+
+@kernel
+def distinct(query, copy, out):
+    """Keep of pairs, query by query, the first with each copy uint64[n, 2]: places int64[n] to ``out``, and how many."""
+    count, begin = 0, 0
+    for i in range(query.size):
+        if query[i] != query[begin]:
+            begin = i
+        new = True
+        for j in range(begin, i):
+            new &= copy[i, 0] != copy[j, 0] or copy[i, 1] != copy[j, 1]
+        if new:
+            out[count] = i
+            count += 1
+    return count
 
 
 @kernel
@@ -220,56 +241,89 @@ def rows_of(living, items, out):
         out[i] = row_of(living, items[i])
 
 
-@kernel
-def count_living(living, rows, counts):
-    """The number of living items of each content: counts int64[n]."""
-    for i in range(rows.size):
-        item, at, count = item_of(living, rows[i]), extras_of(living, rows[i]), 0
-        while item >= 0:
-            count += not is_gone(living.gone, item)
-            item = extra_at(living, at, rows[i])
-            at += 1
-        counts[i] = count
+@inline
+def is_before(copies, row, high, low):
+    """Whether a row's copy comes before another."""
+    return copies.high[row] < high or (copies.high[row] == high and copies.low[row] < low)
 
 
-@kernel
-def list_living(living, rows, numbers):
-    """The numbers of the living items of each content, ascending, one content after the other."""
-    to = 0
-    for i in range(rows.size):
-        item, at = item_of(living, rows[i]), extras_of(living, rows[i])
-        while item >= 0:
-            if not is_gone(living.gone, item):
-                numbers[to] = number_of(living, item)
-                to += 1
-            item = extra_at(living, at, rows[i])
-            at += 1
+@inline
+def row_with(copies, high, low):
+    """The row of a copy, -1: none; -2: damaged. Copies are uniform, so the search begins where one would be."""
+    begin, end, step = np.int64(0), np.int64(copies.order.size), np.int64(8)
+    place = np.int64(((high >> np.uint64(32)) * np.uint64(end)) >> np.uint64(32))
+    while begin < end:
+        row = np.int64(copies.order[place])
+        if row >= copies.order.size:
+            return np.int64(-2)
+        if is_before(copies, row, high, low):
+            begin = place + 1
+            place = min(place + step, (begin + end) >> 1)
+        else:
+            end = place
+            place = max(place - step, (begin + end) >> 1)
+        step *= 4
+    if begin < copies.order.size:
+        row = np.int64(copies.order[begin])
+        if row >= copies.order.size:
+            return np.int64(-2)
+        if copies.high[row] == high and copies.low[row] == low:
+            return row
+    return np.int64(-1)
 
 
 @kernel
 def rows_with(copies, wanted, out):
     """The row of each copy uint64[n, 2], -1: none. out: int64[n]. Returns DAMAGED or 0."""
-    many = copies.order.size
     for i in range(wanted.shape[0]):
-        high, low = wanted[i, 0], np.uint32(wanted[i, 1])
-        out[i] = -1
-        begin, end = np.int64(0), np.int64(many)
-        while begin < end:
-            middle = (begin + end) >> 1
-            row = np.int64(copies.order[middle])
-            if row >= many:
-                return DAMAGED
-            if copies.high[row] < high or (copies.high[row] == high and copies.low[row] < low):
-                begin = middle + 1
-            else:
-                end = middle
-        if begin < many:
-            row = np.int64(copies.order[begin])
-            if row >= many:
-                return DAMAGED
-            if copies.high[row] == high and copies.low[row] == low:
-                out[i] = row
+        out[i] = row_with(copies, wanted[i, 0], np.uint32(wanted[i, 1]))
+        if out[i] == -2:
+            return DAMAGED
     return 0
+
+
+@kernel
+def living_copies(copies, living, wanted, counts, numbers):
+    """The living items with each copy uint64[n, 2], ascending, one copy after the other: how many in all, or DAMAGED.
+
+    counts: int64[n], written: how many have each. numbers: int64[room], written as far as there is room.
+    """
+    total = 0
+    for i in range(wanted.shape[0]):
+        before = total
+        row = row_with(copies, wanted[i, 0], np.uint32(wanted[i, 1]))
+        if row == -2:
+            return DAMAGED
+        if row >= 0:
+            item, at = item_of(living, row), extras_of(living, row)
+            while item >= 0:
+                if item >= living.items:
+                    return DAMAGED
+                if not is_gone(living.gone, item):
+                    if total < numbers.size:
+                        numbers[total] = number_of(living, item)
+                    total += 1
+                item = extra_at(living, at, row)
+                at += 1
+        counts[i] = total - before
+    return total
+
+
+@kernel
+def describe(living, copies, sizes, items, rows, copy, begins, lengths):
+    """What the contents of items are: rows int64[n], copy uint64[n, 2], where their words begin and how many they are; in all, or DAMAGED."""
+    total = 0
+    for i in range(items.size):
+        row = row_of(living, items[i]) if 0 <= items[i] < living.items else np.int64(-1)
+        if row < 0 or row >= copies.order.size:
+            return DAMAGED
+        rows[i], copy[i, 0], copy[i, 1] = row, copies.high[row], np.uint64(copies.low[row])
+        begins[i] = end_at(sizes, row)
+        lengths[i] = end_at(sizes, row + 1) - begins[i]
+        if lengths[i] < 0:
+            return DAMAGED
+        total += lengths[i]
+    return total
 
 
 @inline
@@ -281,6 +335,8 @@ def end_at(ends, i):
 def pieces(ends, rows, begins, lengths):
     """Where piece i of an array, from number i of ``ends`` to the next, begins, and its length: int64[n] each. Returns DAMAGED or 0."""
     for i in range(rows.size):
+        if rows[i] < 0 or rows[i] + 1 >= ends.more.size:
+            return DAMAGED
         begins[i] = end_at(ends, rows[i])
         lengths[i] = end_at(ends, rows[i] + 1) - begins[i]
         if lengths[i] < 0 or begins[i] < 0:
@@ -290,7 +346,7 @@ def pieces(ends, rows, begins, lengths):
 
 @kernel
 def gather(data, begins, lengths, out):
-    """The pieces of an array one after the other. Returns DAMAGED or 0."""
+    """The pieces of an array one after the other, out[sum of lengths]. Returns DAMAGED or 0."""
     to = 0
     for i in range(begins.size):
         if begins[i] < 0 or lengths[i] < 0 or begins[i] + lengths[i] > data.size:

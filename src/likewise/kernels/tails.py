@@ -117,12 +117,12 @@ def first_living(table, content, items, gone):
 
 
 @kernel
-def look(table, items, gone, keys, most, found, counts, raw):
-    """Like `segments.look`, of the first ``items`` items; ``found`` are items."""
+def look(table, items, gone, numbers, keys, most, raw, again, found, counts):
+    """Like `segments.look`, of the first ``items`` items. numbers: int64[items]."""
     rows = np.empty(keys.shape[1] * most, np.int64)
     room, total = found.size, 0
     for query in range(keys.shape[0]):
-        count = 0
+        count, fullest = 0, 0
         for band in range(keys.shape[1]):
             before, many = count, 0
             item = first_of(table, keys[query, band], band, items)
@@ -134,16 +134,22 @@ def look(table, items, gone, keys, most, found, counts, raw):
                 item = next_of(table, item, band, items)
             if many >= most:
                 count = before
-            raw[query, band] += many
+            if not again:
+                raw[query, band] += many
+            fullest = max(fullest, raw[query, band])
         count = sort_rows(rows, count)
-        counts[query] = 0
+        there = 0
         for i in range(count):
             item = first_living(table, rows[i], items, gone)
             if item >= 0:
-                if total < room:
-                    found[total] = item
-                total += 1
-                counts[query] += 1
+                rows[there] = item
+                there += 1
+        if gone.size:
+            sort_rows(rows, there)
+        for i in range(min(there, room - total)):
+            found[total + i] = numbers[rows[i]]
+        total += there
+        counts[0, query], counts[1, query] = there, fullest
     return total
 
 
@@ -194,17 +200,18 @@ def rows_with(table, items, wanted, out):
 
 
 @kernel
-def copies(table, items, gone, rows, counts, out):
-    """The living items of each content: counts int64[n], and the items one content after the other as far as there is room; how many in all."""
+def living_copies(table, items, gone, numbers, wanted, counts, out):
+    """Like `segments.living_copies`. numbers: int64[items]."""
     column = table.columns.shape[1] - 2
     total = 0
-    for i in range(rows.size):
+    for i in range(wanted.shape[0]):
         before = total
-        item = rows[i]
+        content = holder(table, wanted[i, 0], wanted[i, 1], items)
+        item = content
         while item >= 0:
-            if table.content[item] == rows[i] and is_living(gone, item):
+            if table.content[item] == content and is_living(gone, item):
                 if total < out.size:
-                    out[total] = item
+                    out[total] = numbers[item]
                 total += 1
             item = next_of(table, item, column, items)
         counts[i] = total - before

@@ -29,7 +29,7 @@ from likewise.index.embedded.folder import DATABASE, damaged
 SCHEMA = """
 pragma journal_mode = wal;
 create table log (number integer primary key, data blob not null) strict;
-create table state (only integer primary key check (only = 0), value text not null, checksum blob not null) strict;
+create table state (only integer primary key check (only = 0), value blob not null, checksum blob not null) strict;
 create table gone (segment integer primary key, numbers blob not null, checksum blob not null) strict;
 """
 #: The first version without the WAL-reset fault, and the older ones to which the mend was brought.
@@ -71,10 +71,20 @@ class Database:
     def __init__(self, folder: Path, *, write: bool = False, durability: str = "commit", immutable: bool = False):
         self.folder, self.path, self.full, self.immutable = folder, folder / DATABASE, durability == "commit", immutable
         uri = f"{self.path.absolute().as_uri()}?mode={'rw' if write else 'ro'}{'&immutable=1' * immutable}"
+        pragmas = (
+            "wal_autocheckpoint = 0",
+            f"synchronous = {'full' if self.full else 'normal'}",
+            *([] if write else ["query_only = 1"]),
+            "data_version",
+        )
         with self.faults():
             self.connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE / 1000)
-            for pragma in ("wal_autocheckpoint = 0", f"synchronous = {'full' if self.full else 'normal'}", *([] if write else ["query_only = 1"])):
-                self.connection.execute(f"pragma {pragma}")
+            try:
+                for pragma in pragmas:
+                    self.connection.execute(f"pragma {pragma}")
+            except BaseException:
+                self.connection.close()
+                raise
         self.used, self.room = 0, 0  # bytes of SQLite's log that are used and that it has, as far as this connection knows
 
     @classmethod
@@ -84,15 +94,12 @@ class Database:
         SQLite reads its log through a file of shared memory. Where that can neither be opened nor made, as on media that only allow reading, the
         database can be read if its last writer closed it, which leaves no log.
         """
-        database = cls(folder)
         try:
-            database.version()
-            return database
+            return cls(folder)
         except OSError as error:
-            database.close()
             if os.access(folder, os.W_OK):
                 raise
-            if database.has_log():
+            if has_log(folder):
                 why = "its last writer did not close it, and here nothing can be written to recover its log"
                 raise UsageError(f"{folder}: {why}; copy the folder to where you can write, and open it there") from error
             return cls(folder, immutable=True)
@@ -107,11 +114,8 @@ class Database:
             yield
         except sqlite3.DatabaseError as error:
             raise told(self.folder, error) from error
-
-    def has_log(self) -> bool:
-        """True if SQLite's log has something in it, or may get something."""
-        log = Path(f"{self.path}-wal")
-        return log.exists() and log.stat().st_size > 0
+        except UnicodeDecodeError as error:  # in a message of SQLite about a damaged schema
+            raise damaged(self.folder, f"{DATABASE}: {error}") from error
 
     # --- reading
 
@@ -132,28 +136,33 @@ class Database:
                 with suppress(sqlite3.OperationalError):  # an error has ended it
                     self.connection.execute("rollback")
 
-    def state(self) -> State:
+    def select(self, statement: str, *types: type, **named: Any) -> list[Any]:
+        """The rows of a query, whose columns must have these types: damage may give them others."""
         with self.faults():
-            found = self.connection.execute("select value, checksum from state").fetchall()
-        if len(found) != 1 or checksum(found[0][0].encode()) != found[0][1]:
+            found = self.connection.execute(statement, named).fetchall()
+        if any(tuple(map(type, row)) != types for row in found):
+            raise damaged(self.folder, f"values in {DATABASE}")
+        return found
+
+    def state(self) -> State:
+        found = self.select("select value, checksum from state", bytes, bytes)
+        if len(found) != 1 or checksum(found[0][0]) != found[0][1]:
             raise damaged(self.folder, f"the catalogue in {DATABASE}")
         value = json.loads(found[0][0])
         return State(**{**value, "segments": tuple(Named(**one) for one in value["segments"])})
 
     def rows(self, after: int) -> list[tuple[int, bytes]]:
         """The rows of the log with numbers above ``after``, in order. Raises FormatError if one is missing between them."""
-        with self.faults():
-            found = self.connection.execute("select number, data from log where number > ? order by number", [after]).fetchall()
+        found = self.select("select number, data from log where number > :after order by number", int, bytes, after=after)
         if found and (found[0][0] != after + 1 or found[-1][0] != after + len(found)):
             raise damaged(self.folder, f"rows of the log in {DATABASE} are missing")
         return found
 
     def gone(self) -> dict[int, np.ndarray]:
         """The removed items of segments, by segment."""
-        with self.faults():
-            found = self.connection.execute("select segment, numbers, checksum from gone").fetchall()
+        found = self.select("select segment, numbers, checksum from gone", int, bytes, bytes)
         for segment, numbers, digest in found:
-            if checksum(segment.to_bytes(8, "little") + numbers) != digest:
+            if checksum(b"%d " % segment + numbers) != digest:
                 raise damaged(self.folder, f"the removed items of segment {segment} in {DATABASE}")
         return {segment: np.frombuffer(numbers, np.int64) for segment, numbers, _ in found}
 
@@ -161,7 +170,7 @@ class Database:
         """What SQLite finds wrong with its file."""
         try:
             found = [line for (line,) in self.connection.execute("pragma integrity_check")]
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             found = [str(error)]
         return [] if found == ["ok"] else found
 
@@ -176,9 +185,9 @@ class Database:
     def publish(self, state: State, gone: Mapping[int, np.ndarray]) -> None:
         """Write the catalogue, with the removed items of some of its segments, and delete the rows that segments hold: one commit, on the disk when
         this returns."""
-        value = json.dumps(asdict(state), separators=(",", ":"))
+        value = json.dumps(asdict(state), separators=(",", ":")).encode()
         rows = [
-            (segment, data := np.ascontiguousarray(numbers, np.int64).tobytes(), checksum(segment.to_bytes(8, "little") + data))
+            (segment, data := np.ascontiguousarray(numbers, np.int64).tobytes(), checksum(b"%d " % segment + data))
             for segment, numbers in gone.items()
         ]
         names = ",".join(str(segment.name) for segment in state.segments)
@@ -189,7 +198,7 @@ class Database:
                 run("pragma synchronous = full")
             run("begin immediate")
             try:
-                run("insert or replace into state values (0, ?, ?)", (value, checksum(value.encode())))
+                run("insert or replace into state values (0, ?, ?)", (value, checksum(value)))
                 self.connection.executemany("insert or replace into gone values (?, ?, ?)", rows)
                 run(f"delete from gone where segment not in ({names})")  # noqa: S608 (whole numbers)
                 run("delete from log where number <= ?", [state.folded])
@@ -250,6 +259,12 @@ def make(folder: Path, id_: str) -> None:
         database.publish(State(id_), {})
     finally:
         database.close()
+
+
+def has_log(folder: Path) -> bool:
+    """True if SQLite's log has something in it, or may get something."""
+    log = folder / f"{DATABASE}-wal"
+    return log.exists() and log.stat().st_size > 0
 
 
 def checksum(data: bytes) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from likewise import __version__
-from likewise.errors import FormatError, UsageError
+from likewise.errors import FormatError, UsageError, naming
 from likewise.index.segment import SUFFIXES
 from likewise.io.manifest import SEAL, seal
 from likewise.messages import either
@@ -35,7 +35,7 @@ class Manifest(NamedTuple):
 def written(folder: Path, manifest: Manifest) -> None:
     """Write the manifest of a new folder, and sync it."""
     content = {"format": FORMAT, "version": VERSION, "likewise": __version__, **manifest._asdict()}
-    with open(folder / MANIFEST, "xb") as file:
+    with naming(folder / MANIFEST), open(folder / MANIFEST, "xb") as file:
         file.write(json.dumps({**content, SEAL: seal(content)}, indent=1).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())

@@ -14,7 +14,7 @@ from typing import Any
 
 import xxhash
 
-from likewise.errors import UsageError
+from likewise.errors import UsageError, naming
 from likewise.index.embedded.folder import LOCK
 from likewise.messages import either
 
@@ -44,12 +44,14 @@ class WriterLock:
             os.close(self.file)
         else:
             raise UsageError(f"{folder}: another process replaces this index again and again; try again later")
-        os.pwrite(self.file, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()[:NOTE].ljust(NOTE), 0)
+        with naming(self.path):
+            os.pwrite(self.file, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()[:NOTE].ljust(NOTE), 0)
 
     def note(self, row: int) -> None:
         """Note that this row of the log is on the disk. The note itself is not synced, so after power loss it may be an older one."""
         text = b"%020d" % row
-        os.pwrite(self.file, text + xxhash.xxh3_64_hexdigest(text).encode(), NOTE)
+        with naming(self.path):
+            os.pwrite(self.file, text + xxhash.xxh3_64_hexdigest(text).encode(), NOTE)
 
     def release(self) -> None:
         """Let another process write. In a forked child: close the copy of the file, which keeps the lock of the parent."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from likewise.errors import FormatError, UsageError
 from likewise.index.embedded.base import CLOSED, Opened
-from likewise.index.embedded.database import Database
+from likewise.index.embedded.database import Database, has_log
 from likewise.index.embedded.folder import check_place
 from likewise.index.embedded.loaded import Loaded, grown, loaded, stored
 from likewise.index.parts import Parts
@@ -39,7 +39,7 @@ class Reader(Opened):
     def view(self) -> Parts:
         self.usable()
         with self.lock:
-            if self.db.immutable and self.db.has_log():  # somebody writes now
+            if self.db.immutable and has_log(self.folder):  # somebody writes now
                 self.db.close()
                 self.database, self.version = Database.reading(self.folder), -1
             version = self.db.version()  # before the data: a commit between the two is found again

@@ -6,8 +6,8 @@ Files that no catalogue names any more are deleted after that commit; views that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from threading import Condition, Lock, Thread
 from typing import TYPE_CHECKING
 
@@ -45,8 +45,8 @@ class Upkeep:
             self.writer.db.checkpoint()
 
     def wait_for_room(self) -> None:
-        """Wait while a flush is under way and the next tail is full."""
-        while "flush" in self.threads and self.full() and not self.writer.failed:
+        """Wait while a tail becomes a segment and the next one is full."""
+        while "flush" in self.threads and self.full(1 if self.writer.shown.frozen else 2) and not self.writer.failed:
             self.flushed.wait()
 
     def start(self, what: str, task: Callable[[], object]) -> None:
@@ -64,7 +64,7 @@ class Upkeep:
 
     def run(self, what: str, task: Callable[[], object]) -> None:
         try:
-            with suppress(Exception):  # noted by `publishing`: it is the error of each later write
+            with suppress(Exception):  # noted: it is the error of each later write
                 task()
         finally:
             with self.writer.lock:
@@ -112,12 +112,21 @@ class Upkeep:
             old = named(view)
             if len(old) > 1 or any(view.removed_of(one) for one in old):
                 self.replace(view, old)
-            with self.writer.lock:
+            with self.writer.lock, self.noting():
                 self.writer.db.shrink()
 
-    def full(self) -> bool:
-        """True if the tail is to become a segment."""
-        return self.writer.shown.items >= TAIL or self.writer.shown.bytes >= TAIL_BYTES
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Inside, an error is that of each later write."""
+        try:
+            yield
+        except BaseException as error:
+            self.writer.fail(error)
+            raise
+
+    def full(self, times: int = 1) -> bool:
+        """True if the tail is to become a segment, or is so many times as large."""
+        return self.writer.shown.items >= times * TAIL or self.writer.shown.bytes >= times * TAIL_BYTES
 
     def due(self) -> list[Segment]:
         """The segments that are to be merged next. Under the lock of the store."""
@@ -129,19 +138,15 @@ class Upkeep:
     def replace(self, view: Parts, old: Sequence[Segment | Recent], **changes: int) -> None:
         """Write the living items of neighbours as a segment, and publish it in their place."""
         writer = self.writer
-        try:
+        with self.noting():
             new = merged(view, old, writer.building)
             disk.force_file(writer.folder)
-            with writer.lock:
-                writer.publish(writer.shown.view().exchanged(old, new), **changes)
-                if changes:
-                    writer.shown.frozen = set()
-                if writer.db.long:
-                    writer.db.checkpoint()
-        except BaseException as error:
-            with writer.lock:
-                writer.fail(error)
-            raise
+        with writer.lock, self.noting():
+            writer.publish(writer.shown.view().exchanged(old, new), **changes)
+            if changes:
+                writer.shown.frozen = set()
+            if writer.db.long:
+                writer.db.checkpoint()
         for one in old:
             if isinstance(one, Segment):
                 for path in segments.files(writer.folder, one.name):
