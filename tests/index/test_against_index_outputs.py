@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +22,16 @@ NEAR = {*NEW[1::3]}  # the texts that are no copies of old ones
 
 
 @pytest.fixture
-def kept(tmp_path, monkeypatch) -> Callable[..., tuple[Path, lw.Index]]:
-    """A function that makes an index in a folder."""
+def kept(tmp_path) -> Iterator[Callable[..., tuple[Path, lw.Index]]]:
+    """A function that makes an index in a folder, which stays open for writing."""
+    with ExitStack() as opened:
 
-    def made(name: str = "seen.lw", **choices: Any) -> tuple[Path, lw.Index]:
-        index, folder = opened(OLD, [f"old {i}" for i in range(60)], **{"by": "words:3", **choices}), tmp_path / name
-        folder.mkdir()
-        for part in ("manifest.json", "index.db"):
-            (folder / part).write_text("{}")
-        monkeypatch.setattr("likewise.report.indexed.opened", lambda where, read_only: index.store)
-        return folder, index
+        def made(name: str = "seen.lw", **choices: Any) -> tuple[Path, lw.Index]:
+            index = opened.enter_context(lw.Index.create(tmp_path / name, **{"by": "words:3", **choices}))
+            index.add(OLD, [f"old {i}" for i in range(60)])
+            return tmp_path / name, index
 
-    return made
+        yield made
 
 
 def written(path: Path, texts: list[str]) -> Path:
