@@ -11,6 +11,7 @@ import pytest
 import likewise as lw
 from bucket_candidates import budget
 from indexes import opened, sentences, variants
+from likewise.report.indexed import name_of, shown
 
 
 def records(texts: list[str]) -> list[dict[str, Any]]:
@@ -222,3 +223,10 @@ def test_short_texts_are_those_of_the_first_collection():
     result = lw.dedup(["a b c", "a b"], against=opened(["a b", "a b c"], by="words:2"), min_tokens=3)
     assert result.removed.to_arrow()["position"].to_pylist() == [0]
     assert (result.counts["too_short_to_judge"], result.report["against"]["too_short_to_judge"]) == (1, 0)
+
+
+def test_addresses_are_shown_without_logins():
+    """The name of an index in a database is that of its source."""
+    address = "postgresql://user:secret@host:5432/base?sslmode=require&index=seen"
+    assert shown(address) == "postgresql://host:5432/base?index=seen" and name_of(shown(address)) == "seen"
+    assert name_of(shown("somewhere/seen.lw/")) == "seen.lw" and name_of("") == "memory.index"

@@ -205,13 +205,18 @@ Place = Path | Address
 
 
 def without_secrets(text: str) -> str:
-    """Return what a user typed without the secrets of an address.
+    """Return what a user typed without the secrets of an address, be it one of files or of a database.
 
     >>> without_secrets("https://user:password@host/a.jsonl?signature=1"), without_secrets("a.jsonl")
     ('https://host/a.jsonl?...', 'a.jsonl')
+    >>> without_secrets("postgresql://user:password@host/base?index=seen")
+    'postgresql://host/base?index=seen'
     """
     typed = TYPED.match(text)
-    return str(place(text)) if typed and typed[1].lower() in UNLISTED else text
+    if not typed or typed[1].lower() in UNLISTED:
+        return str(place(text)) if typed else text
+    host, slash, rest = typed[2].partition("/")
+    return f"{typed[1]}://{host.rpartition('@')[2]}{slash}{rest}" if "@" in host else text
 
 
 def place(given: str | os.PathLike[str]) -> Path:

@@ -28,6 +28,8 @@ NEEDS = {
     "ignore_common": "the sets in the index have all their shingles",
     "level": "the index has whole documents, and not their text",
 }
+#: The name of an index in the address of a database begins after this.
+NAMED = "index="
 #: Values of these options that change nothing.
 IDLE = {"exact": False, "verify": "exact", "level": "document"}
 
@@ -66,16 +68,18 @@ def has_address(given: Any) -> bool:
 
 
 def shown(where: Any) -> str:
-    """The place of an index as people see it: of an address without its login and query."""
+    """The place of an index as people see it: of an address without its login, and of its query only the name of the index."""
     if not has_address(where):
         return str(Path(where).absolute())
     split = urlsplit(where)
-    return split._replace(netloc=split.netloc.rpartition("@")[2], query="", fragment="").geturl()
+    named = "&".join(part for part in split.query.split("&") if part.startswith(NAMED))
+    return split._replace(netloc=split.netloc.rpartition("@")[2], query=named, fragment="").geturl()
 
 
 def name_of(where: str) -> str:
     """The name of an index as a source."""
-    return where.rstrip("/").rpartition("/")[2] or "memory.index"
+    address, _, name = where.rpartition(NAMED)
+    return (name if address else where.rstrip("/").rpartition("/")[2]) or "memory.index"
 
 
 def choices_of(index: Indexed, typed: dict[str, Any]) -> dict[str, Any]:
