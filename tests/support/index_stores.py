@@ -10,7 +10,7 @@ import numpy as np
 import xxhash
 
 from index_servers import SERVED, server
-from likewise.index import embedded, opened
+from likewise.index import embedded, memory, opened
 from likewise.index.store import KEY_BITS, Items, Store
 from likewise.stages import candidates
 from plain_store import PlainStore
@@ -28,6 +28,10 @@ class Place(NamedTuple):
 
 def plain(settings: dict[str, Any], folder: Path) -> Store:
     return PlainStore(settings, settings["bands"], budget=candidates.BUDGET)
+
+
+def in_memory(settings: dict[str, Any], folder: Path) -> Store:
+    return memory.create(None, settings)
 
 
 def in_folder(settings: dict[str, Any], folder: Path) -> Store:
@@ -56,7 +60,12 @@ def on_server(name: str) -> Place:
 
 
 #: Owners of stores add theirs.
-STORES: dict[str, Place] = {"plain": Place(plain), "embedded": Place(in_folder, in_folder_again), **{name: on_server(name) for name in SERVED}}
+STORES: dict[str, Place] = {
+    "plain": Place(plain),
+    "memory": Place(in_memory),
+    "embedded": Place(in_folder, in_folder_again),
+    **{name: on_server(name) for name in SERVED},
+}
 
 
 def settings_for(sets: str) -> dict[str, Any]:

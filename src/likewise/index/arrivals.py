@@ -34,7 +34,7 @@ class Looked(NamedTuple):
 def add_new(store: Store, comparison: Comparison, items: Items, k: int, numbered: Callable[[int], Sequence[bytes]] | None = None) -> Arrived:
     """Add the new ones among items in their order. k: how many matches of the others are wanted. numbered: draws ids, if the items have none.
 
-    What is decided is written only if nothing that could change it came meanwhile; else the index is looked at again. Raises IdError for the id of a
+    A decision is written only if nothing that could change it came meanwhile; else the index is looked at again. Raises IdError for the id of a
     new item that is there: the items before it were added.
     """
     n, begin, window = len(items), 0, len(items)

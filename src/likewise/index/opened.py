@@ -1,4 +1,4 @@
-"""The store of an index, by its place: memory, a folder, or a server."""
+"""Stores of indexes: in memory, in a folder, or on a server."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def built(where: Any, settings: dict[str, Any], blocks: Iterator[Items], *, dura
 
 
 def opened(where: Any, *, read_only: bool = False, durability: str = "commit") -> Store:
-    """The store of an index that exists. Raises UsageError if there is none, and FormatError if it is damaged."""
+    """The store of an existing index. Raises UsageError if the place has none, and FormatError if it is damaged."""
     place, module = found(where, durability)
     if where is None:
         raise UsageError("an index in memory ends with the process that made it; create it, or open the path or the address of another")

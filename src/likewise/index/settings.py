@@ -1,4 +1,4 @@
-"""What an index is created with: the meaning of "similar", the bands, and what is kept of each item. It never changes."""
+"""Settings of an index: the meaning of "similar", the bands, and the part of each item that is kept. They never change."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from likewise.planning.choose import limit_of
 from likewise.planning.families import FAMILIES
 from likewise.runs.inspection import job_of
 
-#: What an index keeps of each item to compare it: all of its words; the upper `COMPACT_BITS` of each; or a shortened signature, for estimates.
+#: The part of each item that an index keeps to compare it: its words; the upper `COMPACT_BITS` of each; or a shortened signature, for estimates.
 Kept = Literal["full", "compact", "none"]
 KEPT = ("full", "compact", "none")
 #: Upper bits of a shingle that ``sets="compact"`` keeps. Two shingles of a pair of sets of 200 agree in them by chance with a probability of 1.4e-10.
 COMPACT_BITS = 48
 #: Bits of each slot that ``sets="none"`` keeps.
 SLOT_BITS = 8
-#: What to compare instead of items without bands, by their kind.
+#: Advice about items without bands, for each kind.
 INSTEAD = {
     "strings": f"compare the strings as sets of characters, with {option('by', 'chars:3')}",
     "feature sets": f"{option('by', 'features')} and features/one-to-many have bands",
@@ -59,7 +59,7 @@ class Settings:
 
     @property
     def bits(self) -> int:
-        """The bits of each word, or of each slot, that are kept."""
+        """The kept bits of each word, or of each slot."""
         return {"full": 64, "compact": COMPACT_BITS, "none": SLOT_BITS}[self.sets]
 
     @property
@@ -153,7 +153,7 @@ def settings_of_job(job: Job) -> Settings:
 
 
 def settings_for(options: Options, facts: Facts, plan: Plan | None, grouped: Any) -> Settings:
-    """The settings, with a plan if there is none: items of an index always have bands."""
+    """The settings. Without a plan one is made: items of an index always have bands."""
     made = plan or choose(method=options.method, facts=facts, **options.asked)
     return Settings(options=replace(options, groups=None), facts=facts, plan=made, sets="full", grouped=grouped)
 

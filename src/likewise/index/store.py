@@ -1,7 +1,7 @@
 """The seam between an index and the places where it keeps items: a store gives views, and takes changes.
 
 A store knows arrays and bytes, and neither texts nor measures: items arrive with their keys and words, and are compared by the index. So all stores
-answer alike, and one suite of tests (tests/index/) holds for all of them.
+answer the same, and one suite of tests (tests/index/) holds for all of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from likewise.stages import kept
 
 #: The bits of a band's key that an index keeps.
 KEY_BITS = kept.KEY_BITS
-#: What happens with an item whose id is in the index: nothing is written at all; the item is left out; it takes the place of the old one. With
+#: The outcome for an item whose id is in the index: nothing is written at all; the item is left out; it takes the place of the old one. With
 #: "require" ids must be there, and the items take the places of the old ones; else nothing is written at all.
 Existing = Literal["refuse", "skip", "replace", "require"]
 
@@ -29,7 +29,7 @@ class Items:
     ids: Sequence[bytes]  # the JSON text of each id: b'7', b'"a"'
     keys: np.ndarray  # uint64[n, bands], a row an item; below 2^KEY_BITS; those of empty items need not be kept
     copy: np.ndarray  # uint64[n, 2], the second below 2^32: equal for items that are copies of each other, which have all but the id in common
-    size: np.ndarray  # uint32[n]: the number of words of each item; 0: an empty item, whose keys are 0, and which meets nothing
+    size: np.ndarray  # uint32[n]: the number of words of each item; 0: an empty item; its keys are 0, and it meets nothing
     words: np.ndarray  # uint64[m]: the words that are compared, item after item; none if the index keeps no words
     slots: np.ndarray  # uint8[n, slots]: shortened signatures for estimates, if the index keeps no words; else [n, 0]
 
@@ -38,7 +38,7 @@ class Items:
 
 
 class Contents(NamedTuple):
-    """What items are compared by."""
+    """The parts of items that are compared."""
 
     copy: np.ndarray  # uint64[n, 2]
     size: np.ndarray  # uint32[n]
@@ -59,7 +59,7 @@ class Members(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What is written at once: all of it or nothing. Removals come first."""
+    """Items and ids that are written at once, all or nothing. Removals come first."""
 
     items: Items
     existing: Existing = "refuse"
@@ -68,9 +68,9 @@ class Change(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a change."""
+    """The outcome of a change."""
 
-    numbers: np.ndarray  # int64[n]: the numbers of the items; -1 for those that were left out. Numbers ascend, and none is given twice
+    numbers: np.ndarray  # int64[n]: the numbers of the items; -1 for those that were left out. Numbers ascend, and each is given once
     removed: int  # ids of ``remove`` that were there
     refused: Sequence[
         int
@@ -89,7 +89,7 @@ class View(Protocol):
         """The number of living items."""
 
     def members(self, keys: np.ndarray, copy: np.ndarray) -> Members:
-        """What queries with these keys, uint64[q, bands], meet by the rule of overfull buckets (`meeting`); and their copies, in any bucket.
+        """The contents that queries with these keys, uint64[q, bands], meet by the rule of overfull buckets (`stages.candidates`), the query last.
 
         copy: uint64[q, 2], as in `Items`. A content that is a copy of the query is always a member, so an item is found by its own content.
         """
@@ -104,7 +104,7 @@ class View(Protocol):
         """The ids of living items."""
 
     def find(self, ids: Sequence[bytes]) -> np.ndarray:
-        """The numbers of the living items with these ids, int64[n]; -1: there is none."""
+        """The numbers of the living items with these ids, int64[n]; -1 for ids without one."""
 
     def scan(self, after: int = -1, most: int = 4096) -> Iterator[tuple[np.ndarray, Items]]:
         """All living items with numbers above ``after`` in order of arrival, up to ``most`` at a time, with their numbers int64[n]."""
@@ -115,7 +115,7 @@ class Store(Protocol):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the index was created with (`settings.Settings`), as JSON."""
+        """The settings of the index (`settings.Settings`), as JSON."""
 
     def view(self) -> View:
         """The items as they are now: all changes that were acknowledged, here or in another process."""

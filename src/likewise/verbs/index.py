@@ -32,7 +32,7 @@ from likewise.progress import Progress
 from likewise.runs.building import Creation, check_existing
 from likewise.runs.table import Table
 
-#: What a message about ids proposes, by what was wanted of items whose ids are in the index.
+#: Advice in a message about ids, by the value of ``existing``.
 INSTEAD = {
     "refuse": f"{option('existing', 'skip')} leaves such items out, {option('existing', 'replace')} puts them in the place of the old ones; "
     "nothing was written",
@@ -45,7 +45,7 @@ AT_ONCE = 4096
 
 
 class Added(NamedTuple):
-    """What `add` and `update` did."""
+    """The outcome of `add` and `update`."""
 
     added: int  # items that are in the index now
     skipped: int  # items that were left out, because their ids are in the index (``existing="skip"``)
@@ -58,6 +58,13 @@ class Index:
 
     `create` makes one, `open` opens one that exists. Several threads may use an index, and several processes may read it; an index in a folder is
     written by one process at a time. It is closed by `close` or at the end of a ``with`` block; nothing acknowledged is lost without that.
+
+    >>> import likewise as lw
+    >>> ix = lw.Index.create(by="words:2")
+    >>> ix.add(["a b c d e", "p q r"], ids=["x", "y"]).added
+    2
+    >>> ix.query(["a b c d e f"], k=1).to_dicts()
+    [{'query': 0, 'id': 'x', 'similarity': 0.8}]
     """
 
     def __init__(self, store: Store):
@@ -265,7 +272,7 @@ class Index:
         return answers(comparison, matches, view.ids(matches.number) if len(matches.number) else [], queries.ids)
 
     def comparison(self, limit: Fraction | None = None) -> Comparison:
-        """What compares items at a limit, by default that of the index."""
+        """The comparison of items at a limit, by default that of the index."""
         found: Comparison = self._usual if limit is None else self._at(limit)
         return found
 
