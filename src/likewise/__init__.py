@@ -22,6 +22,7 @@ _HOMES = {
     **{verb: f"likewise.verbs.{verb}" for verb in ("audit", "dedup", "neighbors", "pairs", "plan", "quotes", "repeats", "similarity")},
     "sketch": "likewise.verbs.similarity",
     "Index": "likewise.verbs.index",
+    "Client": "likewise.service.client",
     **dict.fromkeys(("Text", "Measure", "Words", "Chars"), "likewise.methods"),
     **dict.fromkeys(("LikewiseError", "UsageError", "IdError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
     **dict.fromkeys(("Removal", "Pairs"), "likewise.runs.results"),
@@ -40,6 +41,7 @@ _HOMES = {
 __all__ = [
     "Audit",
     "Chars",
+    "Client",
     "DataError",
     "FormatError",
     "FrequentPairs",
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from likewise.runs.repeated import Repeats
     from likewise.runs.results import Pairs, Removal
     from likewise.runs.table import Table
+    from likewise.service.client import Client
     from likewise.verbs.audit import audit
     from likewise.verbs.dedup import dedup
     from likewise.verbs.index import Index

@@ -32,6 +32,7 @@ VERBS = {
     "neighbors": "Find the most similar items for each query.",
     "quotes": "Find passages of a corpus in other texts, exact or edited.",
     "repeats": "Find passages that occur again exactly, such as boilerplate.",
+    "serve": "Serve an index over HTTP.",
     "features": "Extract feature vectors from images, videos or documents.",
     "doctor": "Check this installation and report missing parts.",
     "schema": "Print the JSON Schema of a --json document.",

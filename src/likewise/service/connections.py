@@ -1,0 +1,87 @@
+"""Connections of uvicorn with bounds that it lacks: on the time and the bytes until the headers of a request are complete, and
+until a client takes an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from typing import Any
+
+from likewise.service.limits import Limits
+
+#: What uvicorn needs to be fast, and to bound what a connection takes.
+FAST = ("uvloop", "httptools")
+
+
+def missing() -> list[str]:
+    """The fast parts that are not installed."""
+    return [name for name in FAST if importlib.util.find_spec(name) is None]
+
+
+def protocol(limits: Limits) -> type[asyncio.Protocol]:
+    """The class of connections: httptools, or h11, which is slower, without it."""
+    base: Any
+    if importlib.util.find_spec("httptools"):
+        from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+        base = HttpToolsProtocol
+    else:
+        from uvicorn.protocols.http.h11_impl import H11Protocol
+
+        base = H11Protocol
+
+    class Bounded(base):
+        """A request whose headers take too long, or too much, ends its connection, and so does a client that does not take its answers."""
+
+        _timer: asyncio.TimerHandle | None = None  # until the headers are complete
+        _writing: asyncio.TimerHandle | None = None  # until the client takes more
+        _received = 0
+        _seen: Any = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._begin()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._end()
+            self.resume_writing()
+            super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            cycle = self.cycle
+            between = cycle is None or cycle.response_complete
+            if between and self._timer is None:
+                self._begin()
+            self._received += len(data)
+            super().data_received(data)
+            if self.cycle is not cycle:
+                self._end()
+            elif between and self._received > limits.headers and not self.transport.is_closing():
+                self._refuse(b"431 Request Header Fields Too Large")
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._writing = self.loop.call_later(limits.send_seconds, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            if self._writing is not None:
+                self._writing.cancel()
+                self._writing = None
+            super().resume_writing()
+
+        def _begin(self) -> None:
+            self._received = 0
+            self._timer = self.loop.call_later(limits.headers_seconds, self._refuse, b"408 Request Timeout")
+
+        def _end(self) -> None:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
+        def _refuse(self, status: bytes) -> None:
+            self._end()
+            if not self.transport.is_closing():
+                self.transport.write(b"HTTP/1.1 " + status + b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+                self.transport.close()
+
+    return Bounded

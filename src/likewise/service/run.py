@@ -1,0 +1,136 @@
+"""The process of the service: sockets, signals, and uvicorn."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import signal
+import socket
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import uvicorn
+
+from likewise.errors import UsageError
+from likewise.messages import option
+from likewise.service import connections
+from likewise.service.app import application
+from likewise.service.serving import Serving
+
+BACKLOG = 2048
+
+
+def is_loopback(host: str) -> bool:
+    """True if all addresses of a host are those of this machine alone."""
+    return all(ipaddress.ip_address(address[4][0].partition("%")[0]).is_loopback for address in addresses(host, 0))
+
+
+def addresses(host: str, port: int) -> list[Any]:
+    try:
+        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise UsageError(f"{option('host', host)}: {error.strerror}; give an address of this machine, such as 127.0.0.1 or 0.0.0.0") from error
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket at this address. Raises UsageError if it cannot be had."""
+    family, kind, protocol, _, address = addresses(host, port)[0]
+    made = socket.socket(family, kind, protocol)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(BACKLOG)
+    except OSError as error:
+        made.close()
+        raise UsageError(f"{option('host', host)} {option('port', port)}: {error.strerror}; choose another port, or 0 for any free one") from error
+    made.setblocking(False)
+    return made
+
+
+class Server(uvicorn.Server):
+    """uvicorn that leaves signals to `serve`."""
+
+    def capture_signals(self) -> Any:
+        return nullcontext()
+
+
+def serve(serving: Serving, listening: socket.socket, started: Callable[[], None] = lambda: None) -> None:
+    """Serve until SIGTERM or SIGINT. Then all requests that were taken are answered, and the index is closed.
+
+    started: called when requests are taken. SIGHUP reads the tokens again.
+    """
+    limits = serving.limits
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):  # the service has a log of its own
+        logging.getLogger(name).handlers = [logging.NullHandler()]
+        logging.getLogger(name).propagate = False
+    config = uvicorn.Config(
+        application(serving),
+        http=connections.protocol(limits),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=limits.idle_seconds,
+        timeout_graceful_shutdown=limits.ending_seconds,
+        limit_concurrency=limits.connections,
+        backlog=BACKLOG,
+    )
+    server = Server(config)
+
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+
+        def leave(number: int) -> None:
+            if serving.leaving:
+                server.should_exit = server.force_exit = True
+                return
+            serving.leaving = True
+            serving.log.add("info", "stopping", signal=signal.Signals(number).name)
+            loop.call_later(limits.leaving_seconds, setattr, server, "should_exit", True)
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, leave, number)
+        loop.add_signal_handler(signal.SIGHUP, serving.reload)
+        if serving.writer:
+            serving.writer.start(loop)
+        loop.call_soon(started)
+        sweeping = loop.create_task(sweep(server, limits.send_seconds))
+        await server.serve(sockets=[listening])
+        sweeping.cancel()
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
+    began = time.monotonic()
+    try:
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
+            runner.run(run())
+    finally:
+        serving.close()
+        serving.log.add("info", "stopped", seconds=round(time.monotonic() - began, 3))
+        serving.log.close()
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+async def sweep(server: Server, seconds: float) -> None:
+    """End connections that were closed some time ago, but whose clients do not take the last answer."""
+    before: set[Any] = set()
+    while True:
+        await asyncio.sleep(seconds)
+        closing = {one for one in server.server_state.connections if one.transport.is_closing()}
+        for one in closing & before:
+            one.transport.abort()
+        before = closing
+
+
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory

@@ -1,0 +1,172 @@
+"""A service in a process of its own, over the store by definition, and what the tests send to it.
+
+As a script, it is that process: its argument is a JSON object with the choices of the index, limits, tokens, and what fails on purpose.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import likewise as lw
+
+READ, WRITE = "a-token-that-reads-01", "a-token-that-writes-1"
+JSON, LINES = "application/json", "application/x-ndjson"
+#: Texts on which the index fails on purpose.
+CRASH, WRONG, FULL, SLOW = "crash the writer", "a bug of the index", "no room on the disk", "take your time"
+
+
+@dataclass
+class Service:
+    process: subprocess.Popen[bytes]
+    url: str
+    path: Path  # its folder, with the log and the tokens
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    def log(self) -> list[dict[str, Any]]:
+        time.sleep(0.15)  # lines are collected
+        return [json.loads(line) for line in (self.path / "log").read_text().splitlines()]
+
+    def client(self, token: str | None = WRITE, **more: Any) -> lw.Client:
+        return lw.Client(self.url, token=token, **more)
+
+    def ask(self, method: str, path: str, body: Any = None, *, token: str | None = WRITE, media: str = JSON, **headers: str) -> Reply:
+        """One request on a connection of its own. body: bytes, or a value for JSON."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        sent = {**({"authorization": f"Bearer {token}"} if token else {}), **({"content-type": media} if body is not None else {}), **headers}
+        connection.request(method, path, body if isinstance(body, bytes) or body is None else json.dumps(body).encode(), sent)
+        response = connection.getresponse()
+        reply = Reply(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
+        connection.close()
+        return reply
+
+    def raw(self, data: bytes, *, seconds: float = 10) -> bytes:
+        """All that the service answers to these bytes, until it closes the connection or says nothing for a while."""
+        with socket.create_connection(("127.0.0.1", self.port), seconds) as sock:
+            sock.sendall(data)
+            return received(sock)
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+
+@dataclass
+class Reply:
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.content)
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.content.splitlines()]
+
+
+def received(sock: socket.socket) -> bytes:
+    parts = []
+    try:
+        while part := sock.recv(1 << 16):
+            parts.append(part)
+    except (TimeoutError, ConnectionError):
+        pass
+    return b"".join(parts)
+
+
+@contextmanager
+def service(
+    folder: Path, *, tokens: bool = True, index: str | None = None, limits: dict[str, Any] | None = None, **choices: Any
+) -> Iterator[Service]:
+    """A service that answers. index: the place of an index; else a new one with these choices, in memory."""
+    folder.mkdir(exist_ok=True)
+    if tokens:
+        (folder / "tokens").write_text(f"read {READ} reader\nwrite {WRITE} writer\n")
+        (folder / "tokens").chmod(0o600)
+    given = {"choices": choices or {"by": "words:2"}, "tokens": tokens, "index": index, "limits": limits or {}}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-P", __file__, str(folder), json.dumps(given)]
+    with open(folder / "log", "wb") as log, subprocess.Popen(command, stderr=log, env=environment) as process:
+        try:
+            yield Service(process, address(folder / "log", process), folder)
+        finally:
+            process.kill()
+
+
+def address(log: Path, process: subprocess.Popen[bytes]) -> str:
+    """Where a service answers, once its log says so."""
+    for _ in range(1200):
+        text = log.read_text()
+        for line in text.splitlines():
+            if '"started"' in line:
+                found: str = json.loads(line)["url"]
+                return found
+        assert process.poll() is None, text
+        time.sleep(0.05)
+    raise AssertionError(log.read_text())
+
+
+class Failing:
+    """An index that fails when it is given certain texts."""
+
+    def __init__(self, index: lw.Index):
+        self._index = index
+
+    def add(self, items: Any, *rest: Any, **more: Any) -> Any:
+        if CRASH in items:
+            raise SystemExit
+        if WRONG in items:
+            raise KeyError(WRONG)
+        if FULL in items:
+            raise OSError(28, "No space left on device")
+        return self._index.add(items, *rest, **more)
+
+    def query(self, items: Any, **more: Any) -> Any:
+        if SLOW in items:
+            time.sleep(1)
+        return self._index.query(items, **more)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._index
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)
+
+
+def main(folder: Path, given: dict[str, Any]) -> None:
+    from indexes import plain_index
+    from likewise.service.limits import Limits
+    from likewise.service.logs import Log
+    from likewise.service.run import bound, serve
+    from likewise.service.serving import Serving
+
+    index: Any = lw.Index.open(given["index"]) if given["index"] else Failing(plain_index(**given["choices"]))
+    log = Log(sys.stderr.buffer, "debug")
+    listening = bound("127.0.0.1", 0)
+    tokens = folder / "tokens" if given["tokens"] else None
+    serving = Serving(index, log, token_file=tokens, host="127.0.0.1", writes=given["tokens"], limits=Limits(**given["limits"]))
+    serving.warm()
+    serve(serving, listening, lambda: log.add("info", "started", url=f"http://127.0.0.1:{listening.getsockname()[1]}"))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), json.loads(sys.argv[2]))
