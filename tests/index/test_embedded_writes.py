@@ -90,7 +90,7 @@ def test_changes_that_wait_are_one_commit_in_their_order(store):
     with store.lock:
         for thread in threads:
             thread.start()
-        while len(store.waiting) < 10:
+        while len(store.turns.waiting) < 10:
             pass
         assert len(store.view()) == 0
     for thread in threads:
@@ -107,7 +107,7 @@ def test_a_group_is_no_larger_than_the_limits_but_for_one_large_change(store, mo
     with store.lock:
         for thread in threads:
             thread.start()
-        while len(store.waiting) < 6:
+        while len(store.turns.waiting) < 6:
             pass
     for thread in threads:
         thread.join()
@@ -124,7 +124,7 @@ def test_after_is_checked_against_those_before_in_the_group(store):
     with store.lock:
         for thread in threads:
             thread.start()
-        while len(store.waiting) < 3:
+        while len(store.turns.waiting) < 3:
             pass
     for thread in threads:
         thread.join()
@@ -228,7 +228,7 @@ def test_an_interruption_is_an_error_for_all_that_wait(store, monkeypatch):
     with store.lock:
         for thread in threads:
             thread.start()
-        while len(store.waiting) < 2:
+        while len(store.turns.waiting) < 2:
             pass
     for thread in threads:
         thread.join()

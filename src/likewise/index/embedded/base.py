@@ -21,7 +21,7 @@ class Opened:
     def __init__(self, folder: Path):
         self.folder = folder
         self.manifest = manifest_of(folder)
-        self.lock = Lock()  # of the connection, and of what follows from it
+        self.lock: Any = Lock()  # of the connection, and of what follows from it
         self.database: Database | None = None
         self.closed = ""  # why it cannot be used any more
         self.path = folder / DATABASE

@@ -7,7 +7,6 @@ nothing is visible before it is on the disk.
 from __future__ import annotations
 
 import errno
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from likewise.index.embedded.loaded import loaded, stored
 from likewise.index.embedded.locks import WriterLock
 from likewise.index.embedded.rows import encoded
 from likewise.index.embedded.shown import Shown
+from likewise.index.embedded.turns import Ticket, Turns
 from likewise.index.embedded.upkeep import Upkeep
 from likewise.index.parts import Parts, part_of
 from likewise.index.segment import Building, Form, Segment
@@ -36,25 +36,11 @@ GROUP, GROUP_BYTES = 512, 4 << 20
 NONE = np.empty(0, np.int64)
 
 
-class Ticket:
-    """A change that waits for its commit, then what became of it."""
-
-    __slots__ = ("change", "error", "outcome")
-
-    def __init__(self, change: Change):
-        self.change = change
-        self.outcome: Outcome | None = None
-        self.error: BaseException | None = None
-
-    @property
-    def done(self) -> bool:
-        return self.outcome is not None or self.error is not None
-
-
 class Writer(Opened):
     def __init__(self, folder: Path, durability: str):
         check_place(folder)
         super().__init__(folder)
+        self.lock = self.turns = Turns()
         self.durability, self.form = durability, Form.of(self.settings)
         self.held = WriterLock(folder)
         try:
@@ -72,7 +58,6 @@ class Writer(Opened):
         except BaseException:
             self.release()
             raise
-        self.waiting: deque[Ticket] = deque()
         self.failed: OSError | None = None  # the first failure of a write: nothing is written after it
         self.upkeep = Upkeep(self)
 
@@ -113,10 +98,20 @@ class Writer(Opened):
     def write(self, change: Change) -> Outcome:
         fits(change.items, self.form)
         ticket = Ticket(change)
-        self.waiting.append(ticket)
-        with self.lock:
+        self.turns.waiting.append(ticket)
+        try:
             while not ticket.done:
-                self.commit()
+                if not self.turns.acquire(blocking=False):
+                    ticket.sleep()
+                    continue
+                try:
+                    if not ticket.done:
+                        self.commit()
+                finally:
+                    self.turns.release()
+        except BaseException:
+            self.turns.leave(ticket)
+            raise
         if ticket.outcome is None:
             assert ticket.error is not None
             raise ticket.error
@@ -128,8 +123,8 @@ class Writer(Opened):
         tickets: list[Ticket] = []
         items = size = 0
         try:
-            while self.waiting and items < GROUP and size < GROUP_BYTES:
-                tickets.append(self.waiting.popleft())
+            while self.turns.waiting and items < GROUP and size < GROUP_BYTES:
+                tickets.append(self.turns.waiting.popleft())
                 items, size = items + len(tickets[-1].change.items), size + tickets[-1].change.items.words.nbytes
             self.writable()
             changes = [ticket.change for ticket in tickets]
@@ -148,6 +143,9 @@ class Writer(Opened):
                     errno.EINTR, "the commit was interrupted; whether it took place is known once the index is opened again", str(self.folder)
                 )
             raise
+        finally:
+            for ticket in tickets:
+                ticket.wake()
 
     def plain(self, changes: Sequence[Change]) -> list[Outcome] | None:
         """Commit changes that only add items with new ids, without looking at anything else; None if there are others."""
