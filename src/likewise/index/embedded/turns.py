@@ -13,7 +13,6 @@ from typing import Any
 
 from likewise.index.store import Change, Outcome
 
-
 #: Seconds after which a thread looks for itself.
 PATIENCE = 1.0
 
