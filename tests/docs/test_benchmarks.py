@@ -106,3 +106,26 @@ def test_levels_of_revision(module):
     assert rewritten.light(several, rng, {}) == several
     assert rewritten.reworded(["(One,", "two"], 1, rng, {"one": ["single"]}) == ["(single,", "two"]
     assert [rewritten.level(*of) for of in ((1, 1, 1), (0.5, 1, 1), (0, 0.3, 0.5), (0, 0, 0))] == list(rewritten.LEVELS)
+
+
+def test_similar_documents_are_those_of_sets_of_runs(module, monkeypatch):
+    """Beside Python's sets of runs of five words; two blocks, so that documents are counted on."""
+    data = module("index_data")
+    monkeypatch.setattr(data, "BLOCK", 150)
+    documents, asked = np.concatenate([*data.blocks(300)]), data.queries(300, 40)
+    sets = [[{tuple(words[i : i + 5]) for i in range(196)} for words in side.tolist()] for side in (asked, documents)]
+    shared = {(a, b): len(one & other) / len(one | other) for a, one in enumerate(sets[0]) for b, other in enumerate(sets[1])}
+    wanted = {pair: value for pair, value in shared.items() if value >= 0.8}
+    assert data.truth(300, asked, 0.8) == pytest.approx(wanted) and 8 < len(wanted) < 40
+    assert len({*data.vocabulary()}) == data.WORDS
+
+
+def test_a_replaced_word_changes_five_runs(module):
+    data = module("index_data")
+    draw = np.random.default_rng(0)
+    words = data.drawn(draw, 50)
+    varied = data.varied(draw, words)
+    changes = (words != varied).sum(axis=1).tolist()
+    own, other = data.runs(words), data.runs(varied)
+    common = [len(np.intersect1d(a[a > 0], b[b > 0])) for a, b in zip(own, other, strict=True)]
+    assert set(changes) <= set(range(1, 7)) and common == [196 - 5 * k for k in changes]
