@@ -10,7 +10,8 @@ import pytest
 
 import likewise as lw
 from bucket_candidates import budget
-from indexes import opened, sentences, variants
+from index_stores import STORES
+from indexes import index_in, opened, sentences, variants
 from likewise.report.indexed import name_of, shown
 
 
@@ -230,3 +231,21 @@ def test_addresses_are_shown_without_logins():
     address = "postgresql://user:secret@host:5432/base?sslmode=require&index=seen"
     assert shown(address) == "postgresql://host:5432/base?index=seen" and name_of(shown(address)) == "seen"
     assert name_of(shown("somewhere/seen.lw/")) == "seen.lw" and name_of("") == "memory.index"
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_an_index_in_every_store_is_compared_with(store, tmp_path):
+    """Items were written at several times, some were removed, and some lie in a segment. The open index stays open."""
+    rng = np.random.default_rng(8)
+    old = sentences(rng, 60)
+    with index_in(store, tmp_path, by="words:3", sets="compact") as index:
+        index.add(old[:40], range(40))
+        index.flush()
+        index.add(old[40:], range(40, 60))
+        index.remove([3, 44])
+        new = [*variants(rng, old, 45), old[3], old[44]]
+        rows = [row for row in records(old) if row["id"] not in (3, 44)]
+        found, wanted = lw.dedup(new, against=index), lw.dedup(new, against=rows, by="words:3")
+        same = [[(row["id"], row["kept_id"], row["similarity"], row["reason"]) for row in result.removed.to_dicts()] for result in (found, wanted)]
+        assert same[0] == same[1] and len(same[0]) > 25
+        assert found.report["against"]["read"] == 58 and len(index) == 58
