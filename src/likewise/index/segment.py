@@ -66,6 +66,20 @@ def joined_ids(ids: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray]:
     return np.frombuffer(b"".join(ids), np.uint8), offsets
 
 
+def bits_of(places: np.ndarray, size: int) -> np.ndarray:
+    """A bitmap with these places set: uint64[size / 64 + 1]."""
+    marks = np.zeros((size // 64 + 1) * 64, np.uint8)
+    marks[places] = 1
+    bits: np.ndarray = np.packbits(marks, bitorder="little").view(np.uint64)
+    bits.flags.writeable = False
+    return bits
+
+
+def places_of(bits: np.ndarray, size: int) -> np.ndarray:
+    """The places below ``size`` that are set in a bitmap, ascending."""
+    return np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")[:size])
+
+
 def cut(text: bytes, lengths: np.ndarray) -> list[bytes]:
     """A text in pieces of these lengths."""
     ends = [0, *accumulate(lengths.tolist())]
@@ -96,10 +110,15 @@ class Kept:
         made = make()  # two threads may both make it
         with self._lock:
             if self._found.setdefault(name, made) is made:
-                self._bytes += sum(each.nbytes for each in made)
+                self._bytes += room_of(made)
             while self._bytes > self._most and len(self._found) > 1:
-                self._bytes -= sum(each.nbytes for each in self._found.popitem(last=False)[1])
+                self._bytes -= room_of(self._found.popitem(last=False)[1])
         return made
+
+
+def room_of(arrays: tuple[np.ndarray, ...]) -> int:
+    """The bytes that arrays take in memory, about."""
+    return sum(128 + each.nbytes for each in arrays)
 
 
 class Held:
@@ -261,10 +280,11 @@ class Segment:
         return self._finer.get((band, key, level), lambda: (self.keys(self.bucket(band, key), (band + level) % self.form.bands),))[0]
 
     def keys(self, rows: np.ndarray, band: int) -> np.ndarray:
-        """The keys of contents in a band: uint64[n]."""
-        slot, out = np.full(self.contents, -1, np.int32), np.zeros(len(rows), np.uint64)
+        """The keys of contents, each once, in a band: uint64[n]; 0 for empty ones."""
+        slot, out = np.empty(self.contents, np.int32), np.zeros(len(rows), np.uint64)
         slot[rows] = np.arange(len(rows), dtype=np.int32)
-        self._checked(sorted_bands.keys_of(self._bands.borders[band], self._bands.entries[band], slot, out))
+        wanted = bits_of(rows, self.contents)
+        self._checked(sorted_bands.keys_of(self._bands.borders[band], self._bands.entries[band], wanted, slot, out))
         return out
 
     def firsts(self, rows: np.ndarray, gone: np.ndarray) -> np.ndarray:
@@ -328,8 +348,7 @@ class Segment:
 
     def scan(self, gone: np.ndarray, after: int, most: int) -> Iterator[tuple[np.ndarray, Items]]:
         """The living items above a number, in order, with their numbers."""
-        living = np.ones(self.items, bool) if not len(gone) else np.unpackbits(gone.view(np.uint8), bitorder="little")[: self.items] == 0
-        items = np.flatnonzero(living)
+        items = places_of(~gone, self.items) if len(gone) else np.arange(self.items)
         items = items[np.searchsorted(self.numbers(items), after, side="right") :]
         for begin in range(0, len(items), max(most, AT_ONCE)):
             mine = items[begin : begin + max(most, AT_ONCE)]
