@@ -175,6 +175,7 @@ class Segment:
         self._living = Living(self.items, self.first, numbers, extra_item, extra_row, by_row, NOTHING)
         self._check_lengths(meeting, borders, entries)
         self._bands = Bands(borders.reshape(form.bands, -1), entries.reshape(form.bands, meeting))
+        self._most = {"full": 1, "compact": 8}.get(form.sets, 1 << 32) * len(self._data)  # words; each takes a bit at least
         self._finer = Kept()
 
     def _check_lengths(self, meeting: int, borders: np.ndarray, entries: np.ndarray) -> None:
@@ -322,7 +323,7 @@ class Segment:
     def _described(self, items: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
         rows, begins, lengths = np.empty((3, len(items)), np.int64)
         copy = np.empty((len(items), 2), np.uint64)
-        total = self._checked(segments.describe(self._living, self._copies, self._sizes, items, rows, copy, begins, lengths))
+        total = self._checked(segments.describe(self._living, self._copies, self._sizes, self._most, items, rows, copy, begins, lengths))
         return rows, copy, begins, lengths, total
 
     def content(self, items: np.ndarray) -> Contents:
@@ -334,14 +335,14 @@ class Segment:
         if sets == "full":
             self._checked(segments.gather(self._data, begins, lengths, words))
             return Contents(copy, size, words, slots)
-        self._checked(segments.pieces(self._ends, rows, begins, lengths))
+        self._checked(segments.pieces(self._ends, len(self._data), rows, begins, lengths))
         if compact_sets.decode(self._data, begins, begins + lengths, size, self.form.bits, words) >= 0:
             raise self._damage("a set is not what was written")
         return Contents(copy, size, words, slots)
 
     def ids(self, items: np.ndarray) -> list[bytes]:
         begins, lengths = np.empty((2, len(items)), np.int64)
-        self._checked(segments.pieces(self._id_ends, items, begins, lengths))
+        self._checked(segments.pieces(self._id_ends, len(self._text), items, begins, lengths))
         text = np.empty(int(lengths.sum()), np.uint8)
         self._checked(segments.gather(self._text, begins, lengths, text))
         return cut(text.tobytes(), lengths)

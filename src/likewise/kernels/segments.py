@@ -310,8 +310,11 @@ def living_copies(copies, living, wanted, counts, numbers):
 
 
 @kernel
-def describe(living, copies, sizes, items, rows, copy, begins, lengths):
-    """What the contents of items are: rows int64[n], copy uint64[n, 2], where their words begin and how many they are; in all, or DAMAGED."""
+def describe(living, copies, sizes, most, items, rows, copy, begins, lengths):
+    """What the contents of items are: rows int64[n], copy uint64[n, 2], where their words begin and how many they are; in all, or DAMAGED.
+
+    most: the end of the last word that may be there.
+    """
     total = 0
     for i in range(items.size):
         row = row_of(living, items[i]) if 0 <= items[i] < living.items else np.int64(-1)
@@ -320,7 +323,7 @@ def describe(living, copies, sizes, items, rows, copy, begins, lengths):
         rows[i], copy[i, 0], copy[i, 1] = row, copies.high[row], np.uint64(copies.low[row])
         begins[i] = end_at(sizes, row)
         lengths[i] = end_at(sizes, row + 1) - begins[i]
-        if lengths[i] < 0:
+        if lengths[i] < 0 or begins[i] < 0 or begins[i] + lengths[i] > most:
             return DAMAGED
         total += lengths[i]
     return total
@@ -332,14 +335,17 @@ def end_at(ends, i):
 
 
 @kernel
-def pieces(ends, rows, begins, lengths):
-    """Where piece i of an array, from number i of ``ends`` to the next, begins, and its length: int64[n] each. Returns DAMAGED or 0."""
+def pieces(ends, most, rows, begins, lengths):
+    """Where pieces of an array of ``most`` values begin, and their lengths: int64[n] each. Returns DAMAGED or 0.
+
+    Piece i goes from number i of ``ends`` to the next.
+    """
     for i in range(rows.size):
         if rows[i] < 0 or rows[i] + 1 >= ends.more.size:
             return DAMAGED
         begins[i] = end_at(ends, rows[i])
         lengths[i] = end_at(ends, rows[i] + 1) - begins[i]
-        if lengths[i] < 0 or begins[i] < 0:
+        if lengths[i] < 0 or begins[i] < 0 or begins[i] + lengths[i] > most:
             return DAMAGED
     return 0
 

@@ -1,7 +1,7 @@
 """Bands of an index as sorted arrays: the rows that have a key, and the keys of rows.
 
-The upper bits of a key choose a bucket of about 64 entries, and an entry has the key's other bits (40 at most) above 24 bits for the row. So a band
-takes 8 bytes a row, and gives back the keys that it was made of. All that is read may come from a file, and is checked before it is used.
+The upper bits of a key choose a bucket of 64 to 128 entries, and an entry has the key's other bits (40 at most) above 24 bits for the row. So a
+band takes 8 bytes a row, and gives back the keys that it was made of. All that is read may come from a file, and is checked before it is used.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import numpy as np
 from likewise.compiled.jit import always, kernel
 
 KEY_BITS, ROW_BITS = 48, 24
-#: log2 of the entries of a bucket; log2 of the buckets that each is sorted by while a band is made; entries above which a bucket is sorted elsewhere.
-ENTRIES, FINE, LONG = 6, 2, 64
+#: log2 of the most entries of a bucket, as a rule; log2 of the finer buckets that each is sorted by while a band is made; and the most entries of
+#: such a one that are sorted by insertion.
+ENTRIES, FINE, LONG = 7, 3, 64
 #: The fewest bits of a bucket's number: the others of a key must fit above a row.
 FEWEST_BITS = KEY_BITS + ROW_BITS - 64
 ROW = np.uint64((1 << ROW_BITS) - 1)
