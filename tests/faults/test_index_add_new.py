@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 import likewise as lw
-from indexes import plain_index
+from index_stores import STORES
+from indexes import index_in
 from planted_sets import CHOICES, brought, judge, planted
 
 WRITERS = 8
@@ -44,7 +47,9 @@ def by_threads(index: lw.Index, items: list[list[int]]) -> list[list[tuple[int, 
     return told
 
 
-def test_in_the_store_by_definition():
+@pytest.mark.parametrize("name", STORES)
+def test_of_similar_items_that_meet_one_is_added(name, tmp_path):
     items = planted(1, 20)
-    index = plain_index(**CHOICES)
+    index = index_in(name, tmp_path, **CHOICES)
     assert judge(index, items, by_threads(index, items)) < len(items)
+    index.close()
