@@ -12,7 +12,7 @@ from itertools import chain
 
 import numpy as np
 
-from likewise.index.segment import Building, Form, Kept, Segment, bits_of, hashed, joined_ids, places_of
+from likewise.index.segment import Building, Form, Kept, Segment, hashed, joined_ids, places_of
 from likewise.index.store import Contents, Items, Members
 from likewise.index.tail import Recent
 from likewise.kernels import segments
@@ -39,10 +39,10 @@ class Piece:
         """The same without these items, of which none was removed before."""
         if not len(items):
             return self
-        gone = bits_of(items, self.part.items)
-        if len(self.gone):
-            gone = gone | self.gone
-            gone.flags.writeable = False
+        gone = np.zeros(self.part.items // 64 + 1, np.uint64)
+        gone[: len(self.gone)] = self.gone
+        np.bitwise_or.at(gone, items >> 6, np.uint64(1) << (items & 63).astype(np.uint64))
+        gone.flags.writeable = False
         return Piece(self.part, gone, self.removed + len(items))
 
     def of(self, part: Part) -> Piece:
@@ -119,11 +119,8 @@ class Parts:
         """The view without these living items."""
         if not len(numbers):
             return self
-        pieces = []
-        for piece in self.pieces:
-            items = piece.part.places(numbers)
-            pieces.append(piece.without(items[items >= 0]))
-        return replace(self, pieces=tuple(pieces))
+        changed = {id(piece): piece.without(items) for _, piece, items in self._each(numbers)}
+        return replace(self, pieces=tuple(changed.get(id(piece), piece) for piece in self.pieces))
 
     def exchanged(self, old: Sequence[Part], new: Sequence[Segment]) -> Parts:
         """The view with new parts in place of neighbours, which have the same items but for those that were removed.
@@ -257,8 +254,10 @@ class Parts:
         return out
 
     def find(self, ids: Sequence[bytes]) -> np.ndarray:
-        hashes, (text, offsets) = hashed(ids), joined_ids(ids)
         out = np.full(len(ids), -1, np.int64)
+        if not len(ids):
+            return out
+        hashes, (text, offsets) = hashed(ids), joined_ids(ids)
         for piece in self.pieces:
             np.maximum(out, piece.part.find(hashes, text, offsets, piece.gone), out=out)
         return out
