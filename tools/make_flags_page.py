@@ -5,11 +5,19 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from likewise.cli.flags import FLAGS, GROUPS, FlagOption, shown_default
-from likewise.cli.verbs import VERBS
+from likewise.cli.flag_options import FlagOption, shown_default
+from likewise.cli.flags import FLAGS, GROUPS
+from likewise.cli.verbs import VERBS, Actions
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/reference/flags.md"
+
+
+def names_of(command: Any) -> set[str]:
+    """The names of the flags of a verb, of all its actions if it has some."""
+    verbs = command.actions.values() if isinstance(command, Actions) else [command]
+    return {str(option.name) for verb in verbs for option in verb.params if isinstance(option, FlagOption)}
 
 
 def page() -> str:
@@ -24,9 +32,7 @@ def page() -> str:
         "result. An unknown option is an error that names the functions that have it. `neighbors` has no default threshold.",
         "",
     ]
-    used = {
-        verb: {option.name for option in import_module(f"likewise.cli.{verb}").command.params if isinstance(option, FlagOption)} for verb in VERBS
-    }
+    used = {verb: names_of(import_module(f"likewise.cli.{verb}").command) for verb in VERBS}
     for group in GROUPS:
         lines += [f"## {group}", "", "| flag | meaning | default | verbs |", "|---|---|---|---|"]
         for name, flag in FLAGS.items():

@@ -30,6 +30,11 @@ Html = Literal["text", "main", "raw"]
 Level = Literal["document", "paragraph", "line", "passage"]
 Hash = Literal["phash", "dhash", "ahash"]
 HashBits = Literal[64, 256]
+#: What an index keeps of each item; what becomes of items whose ids it has; of ids that it has not; and what an acknowledged write survives.
+Kept = Literal["full", "compact", "none"]
+Existing = Literal["refuse", "skip", "replace"]
+Missing = Literal["ignore", "refuse"]
+Durability = Literal["commit", "relaxed"]
 CHOICES: dict[str, tuple[str, ...]] = {
     name: get_args(one)
     for name, one in (
@@ -43,6 +48,10 @@ CHOICES: dict[str, tuple[str, ...]] = {
         ("html", Html),
         ("level", Level),
         ("kind", Hash),
+        ("sets", Kept),
+        ("existing", Existing),
+        ("missing", Missing),
+        ("durability", Durability),
     )
 }
 

@@ -12,7 +12,8 @@ import pytest
 
 import likewise as lw
 from likewise.choices import TAKES
-from likewise.cli.flags import FLAGS, defaults
+from likewise.cli.flag_options import defaults
+from likewise.cli.flags import FLAGS
 from likewise.options import SWITCHES, Options, checked
 from likewise.runs.extraction import extract
 

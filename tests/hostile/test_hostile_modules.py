@@ -24,6 +24,7 @@ COMMANDS = {
     "neighbors": "neighbors data.jsonl -k 1 -o nearest.csv --overwrite",
     "quotes": "quotes data.jsonl --in data.jsonl --page page.html --overwrite",
     "repeats": "repeats data.jsonl -o repeats.csv --overwrite",
+    "index": "index build new.lw data.jsonl --overwrite",
     "features": "features data.jsonl --vectors vectors.txt -o features.parquet --overwrite",
     "plan": "plan data.jsonl --svg curve.svg --overwrite",
     "audit": "audit out",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -14,18 +12,6 @@ import pytest
 import likewise as lw
 from kind_items import MADE, write
 from likewise.errors import IdError
-from likewise.index.settings import Settings
-from plain_store import PlainStore
-
-
-@pytest.fixture(autouse=True)
-def plain(monkeypatch):
-    """Indexes in memory over the store by definition."""
-
-    def create(where: None, settings: dict[str, Any], **how: Any) -> PlainStore:
-        return PlainStore(settings, Settings.from_dict(settings).bands)
-
-    monkeypatch.setitem(sys.modules, "likewise.index.memory", SimpleNamespace(create=create))
 
 
 def records() -> list[dict[str, Any]]:

@@ -128,6 +128,9 @@ VERBS: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "demo": (("demo", "-o", "shown"), {"shown", "shown-input.jsonl"}),
     "-demo, a file of that name": (("demo", "-o", "new"), set()),
     "-demo, of that name to replace": (("demo", "-o", "new", "--overwrite"), set()),
+    "index": (("index", "build", "new.lw", "in.jsonl", *SKIP), {"new.lw"}),
+    "-index, of a folder": (("index", "build", "web", "good.jsonl", "--overwrite"), set()),
+    "-index, of an output": (("index", "create", "old", "--overwrite"), set()),
     "doctor": (("doctor",), set()),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from likewise.cli.flags import completed
+from likewise.cli.flag_options import completed
 from likewise.cli.screen import Screen
 from likewise.cli.verbs import unknown, verb
 

@@ -5,29 +5,22 @@ Defaults and valid values are those of options.py; a flag that is not given is n
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass, field, fields, replace
-from functools import cache
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from likewise import config, kinds
 from likewise.choices import CHOICES
-from likewise.errors import UsageError
 from likewise.kinds import kind_of
-from likewise.messages import option
 from likewise.methods import ALL_MASKS, MASKS, PATTERN, STEPS, UNITS
-from likewise.options import KEEP_POLICIES, Options, checked
+from likewise.options import KEEP_POLICIES
 from likewise.planning.families import FAMILIES
 from likewise.planning.presets import PRESETS
 from likewise.planning.recipes import RECIPES
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 GROUPS = ("Input", "Similarity", "Output", "Run", "Messages")
 INPUT, SIMILARITY, OUTPUT, RUN, MESSAGES = GROUPS
@@ -183,6 +176,25 @@ FLAGS: dict[str, Flag] = {
         brief="",
         values=FILE,
     ),
+    "existing": Flag(
+        INPUT,
+        "--existing",
+        "If the id of a record is taken: stop with an error (refuse), leave the record out (skip), or put it in the place of the old one (replace).",
+        shown="refuse",
+        brief="If an id is taken: stop, leave the record out, or replace the old one.",
+    ),
+    "ids_from": Flag(
+        INPUT,
+        "--ids-from",
+        "Take the ids of these records, too. Repeatable.",
+        "INPUT",
+        settings=LIST,
+        brief="",
+        values=FILE,
+    ),
+    "missing": Flag(
+        INPUT, "--missing", "If an id is not in the index: leave it out (ignore), or stop and remove nothing (refuse).", shown="ignore", brief=""
+    ),
     "by": Flag(
         SIMILARITY,
         "--by",
@@ -292,6 +304,22 @@ FLAGS: dict[str, Flag] = {
     "sketch": Flag(SIMILARITY, "--sketch", "Compute signatures by one permutation hashing (oph), or with one hash function per slot (classic)."),
     "family": Flag(SIMILARITY, "--family", "Hash family, if the measure has several.", "NAME", "the first of the measure", values=lambda: FAMILIES),
     "dimension": Flag(SIMILARITY, "--dimension", "Dimension of the vectors, or number of bits of the codes.", "N", settings={"type": int}),
+    "wide": Flag(SIMILARITY, "--wide", "Numbers of vectors are float64, not float32.", settings=SWITCH),
+    "sparse": Flag(SIMILARITY, "--sparse", "Vectors are sparse, and have no --dimension.", settings=SWITCH),
+    "sets": Flag(
+        SIMILARITY,
+        "--sets",
+        "What is kept of each item to compare it: all of its set (full), 48 bits of each shingle or element (compact), or a short signature (none), "
+        "so that answers are estimates.",
+        shown="full",
+        brief="Keep whole sets, 48 bits of each element, or signatures for estimates.",
+    ),
+    "force": Flag(
+        SIMILARITY,
+        "--force",
+        "Answer also with a --threshold or --within at which the bands of the index find less than half of the similar items.",
+        settings=SWITCH,
+    ),
     "tune": Flag(SIMILARITY, "--tune", "Plan for a target recall, or for the minimum weighted error, which guarantees no recall."),
     "verify": Flag(SIMILARITY, "--verify", "How candidates are compared: exactly, by an estimate from signatures, or not at all."),
     "seed": Flag(
@@ -362,6 +390,12 @@ FLAGS: dict[str, Flag] = {
         "75% of available memory",
         brief="Memory for the data, such as 1.5G.",
     ),
+    "durability": Flag(
+        RUN,
+        "--durability",
+        "What an acknowledged write survives: also a power loss (commit), or only the end of the process, however it ends (relaxed).",
+        shown="commit",
+    ),
     "work": Flag(
         RUN,
         "--work",
@@ -403,80 +437,3 @@ KINDS = {
     for name, flag in FLAGS.items()
     if name != "config"
 }
-
-
-class FlagOption(click.Option):
-    """The click option of a flag. ``changes``: what differs in this verb, ``help``, ``shown``, ``brief`` and settings of click."""
-
-    def __init__(self, name: str, **changes: Any):
-        flag = FLAGS[name]
-        if "help" in changes and flag.brief:
-            changes.setdefault("brief", "")
-        self.flag = replace(flag, **{each: changes.pop(each) for each in ("help", "shown", "brief", "values") if each in changes})
-        metavar = flag.metavar or "|".join(CHOICES.get(name, ()))
-        settings = {"metavar": metavar or None, "envvar": variable(name), **flag.settings, **changes}
-        super().__init__([*flag.names.split(), name], **settings)
-
-    @property
-    def default_in_words(self) -> str:
-        return self.flag.default if self.flag.shown is not None else shown_default(str(self.name))
-
-    def help_row(self, ctx: click.Context, *, brief: bool) -> tuple[str, str]:
-        """The flag and its help, made on request: it may name measures, whose data types are loaded then."""
-        default = self.default_in_words
-        self.help = brief_text(self.flag) if brief else self.flag.text
-        self.help += f"  [{default}]" if default and (len(default) <= SHORT or not brief) else ""
-        return super().get_help_record(ctx) or ("", "")
-
-    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """The value as its type. Raises UsageError."""
-        try:
-            return super().type_cast_value(ctx, value)
-        except click.BadParameter:
-            wanted = {"integer": "a whole number", "float": "a number"}.get(
-                self.type.name
-            ) or f"one of {', '.join(getattr(self.type, 'choices', ()))}"
-            error = UsageError(f"{option(str(self.name), value)}: give {wanted}")
-            error.ctx = ctx  # type: ignore[attr-defined]  # main says where the flag was set
-            raise error from None
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        values = self.flag.values or CHOICES.get(str(self.name))
-        return completed(values, incomplete) if values else super().shell_complete(ctx, incomplete)
-
-
-def brief_text(flag: Flag) -> str:
-    """The help on the page of basic flags."""
-    return flag.brief or flag.text
-
-
-def completed(values: Callable[[], Iterable[str]] | Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """The completions of a value, or of the last one in a comma-separated list."""
-    from click.shell_completion import CompletionItem
-
-    if values in (FILE, FOLDER):
-        return [CompletionItem(incomplete, type=str(values))]
-    before, comma, last = incomplete.rpartition(",")
-    names = values() if callable(values) else values
-    return [CompletionItem(f"{before}{comma}{name}") for name in names if name.startswith(last) and name not in before.split(",")]
-
-
-def variable(name: str) -> str:
-    """The environment variable that sets a flag."""
-    return f"LIKEWISE_{name.upper()}"
-
-
-@cache
-def defaults() -> dict[str, Any]:
-    """The defaults of options.py, by name."""
-    kept = {each.name: each.default for each in fields(Options) if each.default is not MISSING}
-    read = {each.name: each.default for each in inspect.signature(checked).parameters.values() if each.default is not inspect.Parameter.empty}
-    return kept | read
-
-
-def shown_default(name: str) -> str:
-    """The default of options.py in words; empty if the flag is off or has no value by default."""
-    value = defaults().get(name)
-    if value is None or value is False or value == ():
-        return ""
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -23,7 +23,7 @@ import click
 
 from likewise import __version__, progress
 from likewise.cli.screen import Screen, in_line
-from likewise.cli.verbs import CONTEXT, VERBS, Verb, completed_verbs, name_of, origin, unknown
+from likewise.cli.verbs import CONTEXT, VERBS, Actions, Verb, completed_verbs, name_of, origin, unknown
 from likewise.errors import LikewiseError
 from likewise.messages import on_command_line, options_in
 
@@ -199,7 +199,8 @@ def reported(error: BaseException, short: bool) -> int:
         return print_error([what, *notes], 128 + number)
     if isinstance(error, click.ClickException):
         where = getattr(error, "ctx", None)
-        more = [where.command.usage_line, f"see likewise {where.info_name} --help"] if where is not None and isinstance(where.command, Verb) else []
+        command = None if where is None else where.command
+        more = [command.usage_line, f"see likewise {command.name} --help"] if isinstance(command, Verb | Actions) else []
         return fail(syntax_message(error), *more, ctx=where)
     if isinstance(error, LikewiseError):
         return fail(on_command_line(error), *notes, ctx=getattr(error, "ctx", None), named=options_in(error))

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from likewise.cli.flags import completed
+from likewise.cli.flag_options import completed
 from likewise.cli.screen import Screen
 from likewise.cli.verbs import unknown, verb
 

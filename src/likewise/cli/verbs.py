@@ -12,7 +12,8 @@ import click
 
 from likewise import config
 from likewise.choices import empty
-from likewise.cli.flags import FILE, FLAGS, FOLDER, GROUPS, KINDS, FlagOption, brief_text, completed, variable
+from likewise.cli.flag_options import FlagOption, brief_text, completed, variable
+from likewise.cli.flags import FILE, FLAGS, FOLDER, GROUPS, KINDS
 from likewise.cli.screen import Screen
 from likewise.errors import LikewiseError, UsageError
 from likewise.messages import either
@@ -30,6 +31,7 @@ VERBS = {
     "plan": "Plan bands and rows for a threshold: recall, memory, time.",
     "pairs": "List all similar pairs within one collection or between two.",
     "neighbors": "Find the most similar items for each query.",
+    "index": "Keep items, add more, and find those similar to a query.",
     "quotes": "Find passages of a corpus in other texts, exact or edited.",
     "repeats": "Find passages that occur again exactly, such as boilerplate.",
     "serve": "Serve an index over HTTP.",
@@ -53,9 +55,10 @@ INPUTS = "INPUT: files, folders, globs, addresses (s3://...), or - for standard 
 
 
 class Verb(click.Command):
-    def __init__(self, name: str, usage: str, examples: Sequence[str], run: Callable, notes: str, **rest: Any):
-        super().__init__(name, context_settings=CONTEXT, help=VERBS[name], **rest)
-        self.usage, self.examples, self.run, self.notes = usage, examples, run, notes
+    def __init__(self, name: str, purpose: str, usage: str, examples: Sequence[str], run: Callable, notes: str, **rest: Any):
+        """name: as it is typed: "dedup", or "index add"."""
+        super().__init__(name, context_settings=CONTEXT, help=purpose, **rest)
+        self.purpose, self.usage, self.examples, self.run, self.notes = purpose, usage, examples, run, notes
 
     @property
     def flags(self) -> list[FlagOption]:
@@ -86,14 +89,7 @@ class Verb(click.Command):
 
     def write_flags(self, formatter: click.HelpFormatter, groups: Mapping[str, Sequence[tuple[str, str]]]) -> None:
         """Write the purpose, the examples, the usage, and the flags of each group with their help."""
-        formatter.write_text(VERBS[str(self.name)])
-        formatter.write("\n")
-        for example in self.examples:
-            formatter.write(f"  likewise {example}\n")
-        formatter.write("\n")
-        formatter.write(f"{self.usage_line}\n")
-        if self.notes:
-            formatter.write(f"\n{self.notes}\n")
+        write_head(formatter, self)
         column = min(COLUMN, max((len(name) for rows in groups.values() for name, _ in rows), default=0) + 4)
         for group, rows in groups.items():
             formatter.write(f"\n{group}:\n" if rows else "")
@@ -132,6 +128,66 @@ class Verb(click.Command):
             screen.say(f"settings of {ctx.obj.path}: {', '.join(used)}")
         protect_settings(ctx, given)
         return ctx.invoke(self.run, screen, **given)
+
+
+class Actions(click.Group):
+    """A verb that consists of several ones, such as ``likewise index add``. They are loaded with it."""
+
+    def __init__(self, name: str, usage: str, examples: Sequence[str], actions: Sequence[Verb], notes: str = ""):
+        super().__init__(name, context_settings=CONTEXT, help=VERBS[name], no_args_is_help=False)
+        self.purpose, self.usage, self.examples, self.notes = VERBS[name], usage, examples, notes
+        self.actions = {str(one.name).partition(" ")[2]: one for one in actions}
+
+    #: Each of its verbs has its own.
+    flags: Sequence[FlagOption] = ()
+
+    @property
+    def usage_line(self) -> str:
+        return f"Usage: likewise {self.name} {self.usage}"
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*self.actions]
+
+    def get_command(self, ctx: click.Context, name: str) -> Verb | None:
+        return self.actions.get(name)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        show = click.Option(["--help-all"], is_flag=True, is_eager=True, expose_value=False, help="Show this page.", callback=show_all_flags)
+        return [*super().get_params(ctx), show]
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[0] not in self.actions and not ctx.resilient_parsing:
+            raise unknown("action", args[0], [*self.actions], ctx)
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            raise click.UsageError(f"an action is missing; valid actions: {', '.join(self.actions)}", ctx)
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_head(formatter, self)
+        formatter.write("\nActions:\n")
+        for name, action in self.actions.items():
+            formatter.write(f"  {name:10}{action.purpose}\n")
+        formatter.write(f"\nlikewise {self.name} ACTION --help shows the flags of an action.\n")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(name, help=action.purpose) for name, action in self.actions.items() if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+def write_head(formatter: click.HelpFormatter, command: Verb | Actions) -> None:
+    """Write the purpose, the examples, the usage and the notes of a verb."""
+    formatter.write_text(command.purpose)
+    formatter.write("\n")
+    for example in command.examples:
+        formatter.write(f"  likewise {example}\n")
+    formatter.write(f"\n{command.usage_line}\n")
+    if command.notes:
+        formatter.write(f"\n{command.notes}\n")
 
 
 def show_all_flags(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -256,12 +312,20 @@ def folders(_: click.Context, __: click.Parameter, incomplete: str) -> list[Comp
 
 
 def verb(
-    name: str, usage: str, *, examples: Sequence[str], flags: str = "", arguments: Sequence[click.Parameter] = (), notes: str = "", **changes: Any
+    name: str,
+    usage: str,
+    *,
+    examples: Sequence[str],
+    purpose: str = "",
+    flags: str = "",
+    arguments: Sequence[click.Parameter] = (),
+    notes: str = "",
+    **changes: Any,
 ) -> Callable:
     """Make a verb from a function ``(screen, **given) -> exit status or None``.
 
-    flags: names in FLAGS; help lists them in the order of FLAGS. notes: text below the usage line. changes: for each flag the differences in this
-    verb, as in ``out={"help": ..., "brief": ..., "shown": ...}``.
+    purpose: that in VERBS if empty. flags: names in FLAGS; help lists them in the order of FLAGS. notes: text below the usage line.
+    changes: for each flag the differences in this verb, as in ``out={"help": ..., "brief": ..., "shown": ...}``.
     """
 
     def wrap(function: Callable) -> Verb:
@@ -269,7 +333,7 @@ def verb(
         for option in options:
             if option.name == "config":
                 option.is_eager, option.expose_value, option.callback = True, False, read_config
-        return Verb(name, usage, examples, function, notes, params=[*arguments, *options])
+        return Verb(name, purpose or VERBS[name], usage, examples, function, notes, params=[*arguments, *options])
 
     return wrap
 
@@ -280,7 +344,10 @@ def read_config(ctx: click.Context, _: click.Parameter, path: str | None) -> Non
         return
     if path == "":
         raise UsageError(empty("--config ''"))
-    ctx.obj = config.load(path, KINDS, str(ctx.command.name), VERBS, {param.name for param in ctx.command.params})
+    group = ctx.parent.command if ctx.parent is not None and isinstance(ctx.parent.command, Actions) else None
+    commands: Iterable[click.Command] = group.actions.values() if group is not None else [ctx.command]
+    taken = {param.name for command in commands for param in command.params}
+    ctx.obj = config.load(path, KINDS, str(ctx.command.name).partition(" ")[0], VERBS, taken)
     ctx.default_map = ctx.obj.settings
 
 

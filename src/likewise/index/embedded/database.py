@@ -55,7 +55,7 @@ class Named:
 
 @dataclass(frozen=True)
 class State:
-    """The contents of the database besides the log."""
+    """What the database says beside the log."""
 
     id: str  # of the index, as in its manifest
     loading: bool = False  # a bulk load began and has not ended
@@ -167,7 +167,7 @@ class Database:
         return {segment: np.frombuffer(numbers, np.int64) for segment, numbers, _ in found}
 
     def integrity(self) -> list[str]:
-        """The faults that SQLite finds in its file."""
+        """What SQLite finds wrong with its file."""
         try:
             found = [line for (line,) in self.connection.execute("pragma integrity_check")]
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:

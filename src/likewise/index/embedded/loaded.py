@@ -16,7 +16,7 @@ from likewise.index.embedded.rows import Row, decoded
 from likewise.index.parts import Parts
 from likewise.index.segment import Form, Segment
 from likewise.index.tail import Tail
-from likewise.messages import either
+from likewise.messages import either, option
 
 
 class Loaded(NamedTuple):
@@ -28,7 +28,7 @@ class Loaded(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """The contents of a database at one moment."""
+    """What a database says at one moment."""
 
     state: State
     rows: list[tuple[int, bytes]]
@@ -104,5 +104,5 @@ def check(folder: Path, manifest: Manifest, state: State) -> None:
     if manifest.id != state.id:
         raise damaged(folder, f"the manifest and {DATABASE} belong to different indexes")
     if state.loading:
-        again = either("lw.Index.build(..., overwrite=True)", "likewise index build --overwrite")
+        again = f"{either('lw.Index.build', 'likewise index build')} with {option('overwrite')}"
         raise FormatError(f"{folder}: the build of this index was interrupted; {again} makes it again")
