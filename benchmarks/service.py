@@ -3,10 +3,10 @@
 
     python benchmarks/service.py FOLDER [--documents 100000] [--clients 16] [--seconds 20] [--rounds 3]
 
-FOLDER gets the documents and the index (index_data.py). Each client keeps a connection and sends the next request when it has an answer: a document of
-200 words, of which every second one is a variant of one of the index. The rounds alternate between the service and the empty endpoint. Figures: requests a
+FOLDER gets the documents and the index (index_data.py). Each client keeps a connection and sends the next request when it has an answer: a document
+of 200 words; every second one is a variant of one of the index. The rounds alternate between the service and the empty endpoint. Figures: requests a
 second, processor time of the server for each request, the median and the 99th percentile of the time to an answer, and the memory of the service over
-time. The clients run in the same machine: they are one process that waits for sockets.
+time. The clients run on the same machine, in one process that waits for sockets.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import contest
-import index_data
 import numpy as np
 
+import contest
+import index_data
 import likewise as lw
 
 QUERIES = 2000

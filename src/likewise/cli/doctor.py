@@ -29,6 +29,7 @@ OPTIONAL = {
     "opencv-python-headless": "features of images and of videos",
     "resiliparse": "web pages in archives",
     "brotli": "web pages compressed by Brotli",
+    **dict.fromkeys(("starlette", "uvicorn", "uvloop", "httptools", "prometheus-client"), "likewise serve"),
 }
 COLORS = {"ok": "green", "missing": "yellow", "slow": "yellow", "broken": "red"}
 
