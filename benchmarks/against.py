@@ -23,6 +23,7 @@ import contest
 from compare import LIKEWISE, run
 from growth import WORDS, vocabulary
 
+BUILD = "import pathlib, sys, likewise as lw; lw.Index.build(sys.argv[1], pathlib.Path(sys.argv[2]), by='words:5', threshold=0.8, overwrite=True)"
 LENGTH, SETTING = 100, ["--by", "words:5", "--threshold", "0.8", "-q"]
 
 
@@ -64,12 +65,15 @@ def main() -> None:
         files = {name: options.folder / f"{name}.jsonl" for name in ("old", "new")}
         known = made(kind, options.documents, files)
         out, both = options.folder / "against.out", [str(path) for path in files.values()]
+        index = options.folder / "old.lw"
+        run([sys.executable, "-P", "-c", BUILD, str(index), str(files["old"])])
         against = [*LIKEWISE, "dedup", both[1], "--against", both[0], "-o", str(out), *SETTING]
         contenders = {
             "dedup of both": [*LIKEWISE, "dedup", *both, "-o", str(out), *SETTING],
             "dedup of the new ones": [*LIKEWISE, "dedup", both[1], "-o", str(out), *SETTING],
             "--against": against,
             "--against --also-inside": [*against, "--also-inside"],
+            "--against an index": [*LIKEWISE, "dedup", both[1], "--against", str(index), "-o", str(out), "-q"],
             "pairs --against": [*LIKEWISE, "pairs", both[1], "--against", both[0], "-o", str(out.with_suffix(".parquet")), "--overwrite", *SETTING],
         }
         runs: dict[str, list[dict[str, float]]] = {name: [] for name in contenders}
@@ -89,7 +93,8 @@ def main() -> None:
             )
     for path in (*files.values(), out.with_suffix(".parquet")):
         path.unlink()
-    shutil.rmtree(out, ignore_errors=True)
+    for folder in (out, index):
+        shutil.rmtree(folder, ignore_errors=True)
     contest.keep(table, options.json)
 
 

@@ -97,7 +97,7 @@ def in_bulk(options: Any, documents: Path, asked: Path, right: Pairs, table: Tab
     shutil.rmtree(folder / "out")
     whole, alike = figures["build, full"]["build"], figures["dedup"]["dedup"]
     peer = datasketch(options, documents, asked, options.peer) if contest.installed("datasketch", options.python) else None
-    figures["datasketch"] = peer
+    figures["datasketch"] = peer and {name: peer[name] for name in ("documents", "build", "query", "queries", "bytes")}
     rate = per_second(whole, n)
     ratio = f"{whole['cpu'] / alike['cpu']:.2f} times the time of dedup"
     if peer:

@@ -107,7 +107,7 @@ def rate(count: int, call: Callable[[], object]) -> float:
 
 
 class Work:
-    """What is added; ids never come twice."""
+    """Items to add, of which no two have the same id."""
 
     def __init__(self) -> None:
         self.start = 10**9

@@ -254,6 +254,14 @@ def test_doctor_tells_kernels_that_fit_from_those_that_do_not(tmp_path: Path, mo
     ]
 
 
+@pytest.mark.parametrize(("version", "detail"), [((3, 40, 1), "3.40.1, which has the WAL-reset fault (fixed in 3.51.3)"), ((3, 53, 0), "3.53.0")])
+def test_doctor_tells_the_version_of_sqlite_and_its_fault(version: tuple[int, ...], detail: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor.sqlite3, "sqlite_version_info", version)
+    monkeypatch.setattr(doctor.sqlite3, "sqlite_version", ".".join(map(str, version)))
+    check = doctor.sqlite()
+    assert check.status == "ok" and check.detail.split(";")[0] == detail
+
+
 def test_doctor_reports_what_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "SELF_TESTS", {"similarity": lambda: False})
     monkeypatch.setattr(doctor, "ESSENTIAL", ("nosuchpackage",))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 import likewise as lw
-from indexes import plain_index
+from index_stores import STORES
+from indexes import index_in
+from likewise.index.embedded import upkeep
 from planted_sets import CHOICES, brought, judge, planted
 
 WRITERS = 8
@@ -44,7 +48,22 @@ def by_threads(index: lw.Index, items: list[list[int]]) -> list[list[tuple[int, 
     return told
 
 
-def test_in_the_store_by_definition():
+@pytest.mark.parametrize("name", STORES)
+def test_of_similar_items_that_meet_one_is_added(name, tmp_path):
     items = planted(1, 20)
-    index = plain_index(**CHOICES)
+    index = index_in(name, tmp_path, **CHOICES)
     assert judge(index, items, by_threads(index, items)) < len(items)
+    index.close()
+
+
+@pytest.mark.parametrize("sets", ["full", "compact"])
+def test_in_a_folder(disk, scaled, monkeypatch, sets):
+    """With a tail of so few items that it is flushed many times."""
+    for name, number in (("TAIL", 16), ("SEGMENTS", 3)):
+        monkeypatch.setattr(upkeep, name, number)
+    items = planted(2, scaled(300, 60))
+    with lw.Index.create(disk / "index", sets=sets, **CHOICES) as index:
+        many = judge(index, items, told := by_threads(index, items))
+        assert index.check() == []
+    with lw.Index.open(disk / "index", read_only=True) as index:
+        assert judge(index, items, told) == many < len(items)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from likewise.io.disk import exchange
 from power import FEW, MOODS, Disk, failures
 from toy_index import MANIFEST, STEPS, Toy
 from traced import Call, traced
@@ -39,15 +40,20 @@ def test_what_is_recorded_is_what_was_done(tmp_path):
         os.link(root / "a", root / "b")
         os.replace(root / "b", root / "moved/c")
         os.unlink(root / "a")
+        with open(root / "old/file", "r+b") as file:
+            file.write(b"FROM")
+        assert exchange(root / "old", root / "moved")
 
+    (root / "old").mkdir()
+    (root / "old/file").write_bytes(b"from before")
+    disk = Disk.holding(root)
     done = traced(root, work)
     assert (done.status, done.error, done.said) == (0, "", [b"added"])
-    disk = Disk()
     for call in done.calls:
         disk.take(call)
     there = {path.relative_to(root).as_posix(): path.read_bytes() if path.is_file() else None for path in root.rglob("*")}
     replayed = disk.image(MOODS["all"]).tree
-    del there["moved/index.db-shm"], replayed["moved/index.db-shm"]  # mapped
+    del there["old/index.db-shm"], replayed["old/index.db-shm"]  # mapped
     assert replayed == there
 
 

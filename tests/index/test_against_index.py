@@ -112,6 +112,15 @@ def codes(rng: np.random.Generator, n: int) -> list[int]:
     return [int(base) ^ (1 << int(bit)) for base, bit in zip(rng.choice([5, 2**60 + 3, 7**20], n), rng.integers(0, 60, n), strict=True)]
 
 
+def sparse(rng: np.random.Generator, n: int) -> list[dict[str, list[float]]]:
+    return [{"indices": np.sort(rng.choice(12, 3, replace=False)).tolist(), "values": rng.normal(size=3).tolist()} for _ in range(n)]
+
+
+def features(rng: np.random.Generator, n: int) -> list[list[list[float]]]:
+    """Sets of four vectors."""
+    return rng.normal(size=(n, 4, 6)).astype("f4").tolist()
+
+
 #: Kind -> options, the field, and the function that draws items.
 KINDS: dict[str, tuple[dict[str, Any], str, Any]] = {
     "token ids": ({"by": "tokens:2", "threshold": 0.7}, "tokens", numbers(12, 9)),
@@ -120,6 +129,8 @@ KINDS: dict[str, tuple[dict[str, Any], str, Any]] = {
     "weighted sets": ({"by": "weighted", "threshold": 0.6}, "elements", weights),
     "vectors by cosine": ({"by": "cosine", "threshold": 0.8, "dimension": 4}, "vector", vectors(4)),
     "vectors by distance": ({"by": "l2", "within": 0.5, "dimension": 3}, "vector", vectors(3)),
+    "sparse vectors": ({"by": "cosine", "threshold": 0.8, "sparse": True}, "vector", sparse),
+    "sets of features": ({"by": "features", "threshold": 0.5, "dimension": 6}, "features", features),
     "codes": ({"by": "hamming", "within": 6, "dimension": 64}, "code", codes),
 }
 
@@ -131,9 +142,9 @@ def test_every_kind_with_bands_is_compared_as_with_files(kind):
     rng = np.random.default_rng(4)
     old, new = draw(rng, 60), draw(rng, 60)
     new[::4] = old[::4]
-    index = opened(np.array(old, "f4") if field == "vector" else old, **choices)
+    index = opened(np.array(old, "f4") if kind.startswith("vectors") else old, **choices)
     layout = {"bands": index.settings.plan.bands, "rows": index.settings.plan.rows}
-    plain = {name: value for name, value in choices.items() if name != "dimension"} | layout
+    plain = {name: value for name, value in choices.items() if name not in ("dimension", "sparse")} | layout
     tables = [[{field: value} for value in side] for side in (new, old)]
     named = {"field": field} if field in ("tokens", "code") else {}
     found, wanted = lw.dedup(tables[0], against=index, **named), lw.dedup(tables[0], against=tables[1], **plain, **named)

@@ -112,7 +112,7 @@ def test_facts_health_and_metrics(served: Service) -> None:
         ("POST", "/v1/query", {"items": [{"text": "a", "tetx": ""}]}, JSON, 422, "tetx"),
         ("POST", "/v1/query", {"items": [{"text": "a"}], "k": 0}, JSON, 422, "k"),
         ("POST", "/v1/query", {"items": [{"text": "a"}], "k": 1.5}, JSON, 422, "k"),
-        ("POST", "/v1/query", {"items": [{"text": "a"}], "threshold": 7}, JSON, 422, "threshold 7"),
+        ("POST", "/v1/query", {"items": [{"text": "a"}], "threshold": 7}, JSON, 422, "<= 1.0 - at `$.threshold`"),
         ("POST", "/v1/query", {"items": [{"text": "a"}], "within": 7}, JSON, 422, "within"),
         ("POST", "/v1/add", {"items": [{"text": "a", "id": "x"}, {"text": "b"}]}, JSON, 422, "id"),
         ("POST", "/v1/add", {"items": [{"text": "a"}], "existing": "maybe"}, JSON, 422, "maybe"),

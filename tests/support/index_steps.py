@@ -6,7 +6,6 @@ one in eleven is empty.
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -34,6 +33,7 @@ def item(number: int, version: int, sets: str) -> Item:
     if own % 5 == 2:
         keys[:2] = item(own - 1, version, sets).keys[:2]
     size = 0 if own % 11 == 10 else draw.randint(10, 60)
+    keys = keys if size else [0] * BANDS  # stores need not keep those of empty items
     words = sorted({draw.getrandbits(48) << 16 for _ in range(size)})
     slots = [draw.randrange(256) for _ in range(12)]
     copy = draw.getrandbits(64), draw.getrandbits(32)
@@ -109,16 +109,20 @@ class WrongError(AssertionError):
     """An index holds other items, or answers in another way, than it must."""
 
 
-def living(view: View, sets: str) -> list[tuple[int, int]]:
-    """The items in order of arrival: number and version. Raises WrongError for one whose content was never written under its id."""
-    found = []
+@cache
+def contents(written: tuple[tuple[Step, ...], ...], sets: str) -> dict[Item, tuple[int, int]]:
+    """All items that the steps of some writers write -> their numbers and versions."""
+    return {item(number, step.version, sets): (number, step.version) for steps in written for step in steps for number in step.numbers}
+
+
+def living(view: View, sets: str, written: Sequence[Sequence[Step]]) -> list[tuple[int, int]]:
+    """The items in order of arrival: number and version. Raises WrongError for one whose content no step wrote under its id."""
+    known, found = contents(tuple(map(tuple, written)), sets), []
     for _, block in view.scan():
         for one in parted(block):
-            number = json.loads(one.id)
-            versions = [version for version in range(200) if item(number, version, sets) == one]
-            if not versions:
-                raise WrongError(f"the content of {number} was never written")
-            found.append((number, versions[0]))
+            if one not in known:
+                raise WrongError(f"the content of {one.id!r} was never written")
+            found.append(known[one])
     if len({number for number, _ in found}) < len(found):
         raise WrongError(f"an id is there twice: {found}")
     return found
@@ -130,7 +134,7 @@ def check(view: View, sets: str, written: Sequence[Sequence[Step]], acknowledged
 
     written: by writer, its steps. acknowledged: by writer, how many of them.
     """
-    found = living(view, sets)
+    found = living(view, sets, written)
     rest = dict(found)
     for steps, many in zip(written, acknowledged, strict=True):
         own = {number for step in steps for number in step.numbers}

@@ -84,12 +84,27 @@ class Image(NamedTuple):
 
 @dataclass
 class Disk:
-    """A disk that is empty at first, and takes the calls of a recording one after the other."""
+    """A disk that is empty at first, or holds what was synced before, and takes the calls of a recording one after the other."""
 
     files: dict[int, File] = field(default_factory=dict)
     folders: dict[int, dict[str, int]] = field(default_factory=lambda: {0: {}})  # the root has the number 0; safe names alone
     now: dict[int, dict[str, int]] = field(default_factory=lambda: {0: {}})  # names as a program sees them
     later: list[Change] = field(default_factory=list)  # of names, in order
+
+    @classmethod
+    def holding(cls, root: Path) -> Disk:
+        """A disk with the files that are below a folder now; `traced` gives the same numbers to them."""
+        disk = cls()
+        numbers = {place: number for number, place in enumerate([root, *sorted(root.rglob("*"))])}
+        for place, number in numbers.items():
+            if place.is_dir():
+                disk.folders[number] = {}
+            else:
+                disk.files[number] = File(bytearray(place.read_bytes()))
+            if number:
+                disk.folders[numbers[place.parent]][place.name] = number
+        disk.now = {folder: dict(names) for folder, names in disk.folders.items()}
+        return disk
 
     def take(self, call: Call) -> None:
         if call.result < 0 or call.end < 0 or call.what == "said":
@@ -106,7 +121,7 @@ class Disk:
             case "write" | "size":
                 self.files[call.file].later.append(Change(call))
             case "rename":
-                self.rename((self.at(call.path, None), self.at(call.to, call.file)), call)
+                self.rename((self.at(call.path, None if call.other < 0 else call.other), self.at(call.to, call.file)), call)
             case "link":
                 self.rename((self.at(call.to, call.file),), call)
             case "unlink":
@@ -202,12 +217,13 @@ def after(file: File, back: dict[int, int], mood: Mood) -> bytes:
     return bytes(content)
 
 
-def failures(calls: list[Call], moods: dict[str, Mood], every: int = 1) -> Iterator[tuple[int, int, str, Image]]:
-    """The images of a disk after each call, or each so many. Yields the moment, how many lines the work had said before, the mood, and the image.
+def failures(calls: list[Call], moods: dict[str, Mood], every: int = 1, disk: Disk | None = None) -> Iterator[tuple[int, int, str, Image]]:
+    """The images of a disk after each call, or each so many and each line of the work. Yields the moment, the number of lines that the work had said
+    before, the mood, and the image. disk: as it was before the calls; empty if it is left out.
 
     An image that is equal to another one, with as many lines said, is not repeated. A line counts as said from the moment when it began to be.
     """
-    disk, seen = Disk(), set()
+    disk, seen = disk or Disk(), set()
     said = sorted(call.begin for call in calls if call.what == "said")
     for place, call in enumerate(sorted((call for call in calls if call.end >= 0), key=lambda call: call.end)):
         disk.take(call)

@@ -46,6 +46,7 @@ SYSTEM = {
     275: ("splice", "unknown", "xxf"), 425: ("io_uring_setup", "unknown", ""),
 }  # fmt: skip
 HERE = 2**32 - 100  # AT_FDCWD
+EXCHANGE = 2  # RENAME_EXCHANGE
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Call:
     path: str = ""  # relative to the root
     file: int = -1  # a number for each file or folder that ever was
     to: str = ""  # the second path
+    other: int = -1  # the file at the second path, if both exchange their names
     offset: int = 0
     data: bytes = b""
     size: int = 0
@@ -239,14 +241,17 @@ class Tracer:
                 return None
             call = replace(call, path=self.relative(place.removesuffix(" (deleted)")), file=self.number(Path(f"/proc/{self.pid}/fd/{given['f']}")))
         if "P" in given:
-            call = replace(call, to=self.relative(self.path(given.get("D", HERE), given["P"])))
+            target = self.path(given.get("D", HERE), given["P"])
+            call = replace(call, to=self.relative(target))
+            if call.what == "rename" and given.get("m") == EXCHANGE and os.path.lexists(target):
+                call = replace(call, other=self.number(Path(target)))
         if call.what == "open" and not self.changes(call, given):
             return None
         if call.what == "map":
             if call.path.endswith("-shm"):  # SQLite initializes it when a first process opens the database
                 return None
             raise ValueError(f"{call.path} is written by way of mapped memory, which no system call shows")
-        if call.what == "unknown" or (call.what == "rename" and given.get("m", 0) > 1):
+        if call.what == "unknown" or (call.what == "rename" and given.get("m", 0) > EXCHANGE):
             raise ValueError(f"{call.system} of {call.path or 'something'}: the model of the disk does not know it")
         return call
 

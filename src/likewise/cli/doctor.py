@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sqlite3
 import sys
 import sysconfig
 import time
@@ -109,7 +110,7 @@ def checks() -> Iterator[Check]:
     yield Check("python", "ok", f"{platform.python_version()} at {sys.executable}, {platform.system()} {platform.machine()}")
     for name in ESSENTIAL:
         yield version(name, "broken", install(name))
-    for step in (kernels, cores, memory, cache):
+    for step in (kernels, cores, memory, cache, sqlite):
         try:
             yield step()
         except Exception as error:  # whatever is wrong is what was asked for
@@ -200,3 +201,13 @@ def cache() -> Check:
         return Check("cache", "ok", ", ".join(found))
     nowhere = "no folder can be written to, so each run compiles its kernels again"
     return Check("cache", "ok" if ahead else "slow", ", ".join([*found, nowhere]), "set NUMBA_CACHE_DIR to a folder that you can write to")
+
+
+def sqlite() -> Check:
+    """An index in a folder needs it. Its fault is avoided, but other programs that write to ``index.db`` could meet it."""
+    from likewise.index.embedded.database import has_reset_fault
+
+    version, parts = sqlite3.sqlite_version, sqlite3.sqlite_version_info
+    if has_reset_fault(parts):
+        return Check("sqlite", "ok", f"{version}, which has the WAL-reset fault (fixed in 3.51.3); an index in a folder is not affected")
+    return Check("sqlite", "ok", version)

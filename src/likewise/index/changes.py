@@ -26,10 +26,10 @@ def applied(view: Parts, tail: Tail, change: Change, following: int) -> tuple[Pa
     following: the number of the next item, above all that were given.
     """
     items = change.items
-    removed = np.unique(view.find(change.remove))
-    removed = removed[removed >= 0]
-    held = view.find(items.ids)
-    held[np.isin(held, removed)] = -1
+    removed, held = view.find(change.remove), view.find(items.ids)
+    if len(removed):
+        removed = np.unique(removed[removed >= 0])
+        held[np.isin(held, removed)] = -1
     first, last = occurrences(items)
     wrong = ~first
     if change.existing == "refuse":
@@ -48,7 +48,8 @@ def applied(view: Parts, tail: Tail, change: Change, following: int) -> tuple[Pa
     kept = added & last if change.existing == "replace" else added
     gone = np.concatenate([removed, held[added & first & (held >= 0)]])
     new = selected(items, kept)
-    tail.append(numbers[kept], new)
+    if len(new):
+        tail.append(numbers[kept], new)
     view = view.with_gone(gone).with_tail(tail.snapshot(), following - 1 + int(added.sum()))
     return view, Applied(Outcome(numbers, len(removed)), new, numbers[kept], gone)
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import xxhash
 
-from likewise.errors import FormatError
+from likewise.errors import FormatError, naming
 
 MAGIC = b"likewis1"
 ALIGNED = 64
@@ -49,7 +50,7 @@ class Writing:
         """Values of the array that began last."""
         dtype, at, count, digest = self._entries[-1]
         data = np.ascontiguousarray(values, np.dtype(dtype.decode())).reshape(-1).view(np.uint8).data
-        self._file.write(data)
+        self._write(data)
         digest.update(data)
         self._at += len(data)
         self._entries[-1] = dtype, at, count + values.size, digest
@@ -66,19 +67,24 @@ class Writing:
         length = self._at + len(directory) + TRAILER.size
         trailer = TRAILER.pack(MAGIC, self.kind.encode(), length, len(self._entries), xxhash.xxh3_128_digest(directory), bytes(16))[:48]
         trailer += xxhash.xxh3_128_digest(trailer)
-        with self._file:
-            self._file.write(directory + trailer)
+        with naming(self.path), self._file:
+            self._write(directory + trailer)
             self._file.flush()
             os.fdatasync(self._file.fileno())
         return length, trailer
 
     def abandon(self) -> None:
-        self._file.close()
+        with suppress(OSError):  # what could not be written before
+            self._file.close()
         self.path.unlink(missing_ok=True)
+
+    def _write(self, data: Any) -> None:
+        with naming(self.path):
+            self._file.write(data)
 
     def _pad(self) -> None:
         zeros = bytes(-self._at % ALIGNED)
-        self._file.write(zeros)
+        self._write(zeros)
         self._at += len(zeros)
         if self._entries:
             self._entries[-1][3].update(zeros)

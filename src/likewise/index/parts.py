@@ -12,7 +12,7 @@ from itertools import chain
 
 import numpy as np
 
-from likewise.index.segment import Building, Form, Kept, Segment, hashed, joined_ids
+from likewise.index.segment import Building, Form, Kept, Segment, hashed, joined_ids, places_of
 from likewise.index.store import Contents, Items, Members
 from likewise.index.tail import Recent
 from likewise.kernels import segments
@@ -33,7 +33,7 @@ class Piece:
     part: Part
     gone: np.ndarray = field(default_factory=lambda: NONE_GONE)  # uint64[items / 64 + 1], a bit for each removed item; [0]: none
     removed: int = 0
-    _crowds: Kept = field(default_factory=Kept)
+    _kept: Kept = field(default_factory=Kept)
 
     def without(self, items: np.ndarray) -> Piece:
         """The same without these items, of which none was removed before."""
@@ -47,26 +47,44 @@ class Piece:
 
     def of(self, part: Part) -> Piece:
         """The same for a part that has these items and more after them."""
-        if not len(self.gone):
-            return Piece(part)
-        gone = np.zeros(part.items // 64 + 1, np.uint64)
-        gone[: len(self.gone)] = self.gone
-        gone.flags.writeable = False
-        return Piece(part, gone, self.removed)
+        return Piece(part).without(self.gone_items())
 
     def gone_items(self) -> np.ndarray:
-        return np.flatnonzero(np.unpackbits(self.gone.view(np.uint8), bitorder="little"))
+        return places_of(self.gone, self.part.items)
 
-    def crowd(self, band: int, key: int) -> tuple[np.ndarray, ...]:
-        """The living contents with a key in order of arrival: the numbers of their first living items, and their places in the bucket."""
-        return self._crowds.get((band, key), lambda: self._crowd(band, key))
+    def crowd(self, band: int, keys: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+        """The living contents that have these keys in a band and those after it, in order of arrival: the numbers of their first living items, and
+        their places in the bucket of the first key.
+        """
+        return self._kept.get((band, *keys), lambda: self._crowd(band, keys))
 
-    def _crowd(self, band: int, key: int) -> tuple[np.ndarray, ...]:
-        numbers = self.part.firsts(self.part.bucket(band, key), self.gone)
-        order = np.flatnonzero(numbers >= 0)
-        if len(self.gone):
-            order = order[np.argsort(numbers[order], kind="stable")]
-        return numbers[order], order
+    def _crowd(self, band: int, keys: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+        if len(keys) > 1:
+            numbers, places = self.crowd(band, keys[:-1])
+            mine = np.flatnonzero(self.finer(band, keys[:-1]) == np.uint64(keys[-1]))
+            return numbers[mine], places[mine]
+        numbers = self.part.firsts(self.part.bucket(band, keys[0]), self.gone)
+        if not len(self.gone):
+            return numbers, np.arange(len(numbers), dtype=np.int32)
+        places = np.flatnonzero(numbers >= 0)
+        places = places[np.argsort(numbers[places], kind="stable")].astype(np.int32)
+        return numbers[places], places
+
+    def finer(self, band: int, keys: tuple[int, ...]) -> np.ndarray:
+        """The keys of the next band of such a crowd."""
+        found, places = self.part.finer(band, keys[0], len(keys)), self.crowd(band, keys)[1]
+        return found if len(places) == len(found) and not len(self.gone) else found[places]
+
+    def heads(self, band: int, keys: tuple[int, ...], most: int) -> tuple[np.ndarray, ...]:
+        """The first contents of such a crowd with each key of the next band, at most so many: their numbers, and these keys."""
+        return self._kept.get((-1 - most, band, *keys), lambda: headed(self.crowd(band, keys)[0], self.finer(band, keys), most))
+
+
+def headed(numbers: np.ndarray, keys: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first number with each key, at most so many, and these keys."""
+    table, places = np.zeros((1 << (4 * most).bit_length(), 2), np.uint64), np.empty(most, np.int64)
+    places = places[: segments.heads(np.ascontiguousarray(keys), table, places)]
+    return numbers[places], keys[places]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +119,8 @@ class Parts:
         """The view without these living items."""
         if not len(numbers):
             return self
-        pieces = []
-        for piece in self.pieces:
-            items = piece.part.places(numbers)
-            pieces.append(piece.without(items[items >= 0]))
-        return replace(self, pieces=tuple(pieces))
+        changed = {id(piece): piece.without(items) for _, piece, items in self._each(numbers)}
+        return replace(self, pieces=tuple(changed.get(id(piece), piece) for piece in self.pieces))
 
     def exchanged(self, old: Sequence[Part], new: Sequence[Segment]) -> Parts:
         """The view with new parts in place of neighbours, which have the same items but for those that were removed.
@@ -239,8 +254,10 @@ class Parts:
         return out
 
     def find(self, ids: Sequence[bytes]) -> np.ndarray:
-        hashes, (text, offsets) = hashed(ids), joined_ids(ids)
         out = np.full(len(ids), -1, np.int64)
+        if not len(ids):
+            return out
+        hashes, (text, offsets) = hashed(ids), joined_ids(ids)
         for piece in self.pieces:
             np.maximum(out, piece.part.find(hashes, text, offsets, piece.gone), out=out)
         return out
@@ -269,24 +286,22 @@ class Crowded:
 
     def in_band(self, band: int) -> tuple[list[int], bool]:
         """What it meets in one band, and whether that is all of the bucket."""
-        key, pieces = self.keys[band], self.view.pieces
-        crowds = [piece.crowd(band, key) for piece in pieces]
-        bucket, found = [numbers for numbers, _ in crowds], dict[int, None]()
-        for level in range(self.levels + 1):
-            first = self.first([numbers for numbers, _ in crowds], self.most)
-            if len(first) < self.most or level == self.levels:
+        pieces, found = self.view.pieces, dict[int, None]()
+        keys: tuple[int, ...] = (self.keys[band],)
+        while True:
+            first = self.first(band, keys, self.most)
+            if len(first) < self.most or len(keys) > self.levels:
                 found |= dict.fromkeys(first)
-                break
-            finer = [piece.part.finer(band, key, level + 1)[places] for piece, (_, places) in zip(pieces, crowds, strict=True)]
-            found |= dict.fromkeys(self.heads(finer, [numbers for numbers, _ in crowds]))
-            own = np.uint64(self.keys[(band + level + 1) % len(self.keys)])
-            crowds = [(numbers[keys == own], places[keys == own]) for (numbers, places), keys in zip(crowds, finer, strict=True)]
-        return list(found), len(self.first(bucket, len(found) + 1)) <= len(found)
+                return list(found), len(self.first(band, keys[:1], len(found) + 1)) <= len(found)
+            numbers, finer = map(np.concatenate, zip(*(piece.heads(band, keys, self.most) for piece in pieces), strict=True))
+            found |= dict.fromkeys(headed(numbers, finer, self.most)[0].tolist())
+            keys = (*keys, self.keys[(band + len(keys)) % len(self.keys)])
 
-    def first(self, lists: list[np.ndarray], most: int) -> list[int]:
-        """The first contents of these lists, one for each part, without those that an earlier part has: at most so many."""
+    def first(self, band: int, keys: tuple[int, ...], most: int) -> list[int]:
+        """The first contents with these keys in all parts, at most so many."""
         found: list[int] = []
-        for place, numbers in enumerate(lists):
+        for place, piece in enumerate(self.view.pieces):
+            numbers = piece.crowd(band, keys)[0]
             for begin in range(0, len(numbers), most):
                 if len(found) < most:
                     found += self.new(place, numbers[begin : begin + most]).tolist()
@@ -301,13 +316,6 @@ class Crowded:
             there = np.flatnonzero(rows >= 0)
             new[there[piece.part.firsts(rows[there], piece.gone) >= 0]] = False
         return numbers[new]
-
-    def heads(self, keys: list[np.ndarray], lists: list[np.ndarray]) -> list[int]:
-        """The first content with each key, at most `most`."""
-        table, found, count = np.zeros((1 << (4 * self.most).bit_length(), 2), np.uint64), np.empty(self.most, np.int64), 0
-        for own, numbers in zip(keys, lists, strict=True):
-            count = segments.heads(np.ascontiguousarray(own), numbers, self.most, table, found, count)
-        return found[:count].tolist()
 
 
 def merged(view: Parts, parts: Sequence[Part], building: Callable[[], Building]) -> list[Segment]:

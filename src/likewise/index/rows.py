@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from likewise.index.settings import Settings
 
 #: Bytes of a chunk, about; items that are looked at to find how many a chunk may have; and the most.
-CHUNK, LOOKED_AT, MOST = 8 << 20, 64, 8192
+CHUNK, LOOKED_AT, MOST = 8 << 20, 64, 2048
 #: Stands for the number of tokens of an item, which an index does not keep: more than any option asks for.
 MANY = np.uint32(2**32 - 1)
 

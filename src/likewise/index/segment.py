@@ -66,6 +66,20 @@ def joined_ids(ids: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray]:
     return np.frombuffer(b"".join(ids), np.uint8), offsets
 
 
+def bits_of(places: np.ndarray, size: int) -> np.ndarray:
+    """A bitmap with these places set: uint64[size / 64 + 1]."""
+    marks = np.zeros((size // 64 + 1) * 64, np.uint8)
+    marks[places] = 1
+    bits: np.ndarray = np.packbits(marks, bitorder="little").view(np.uint64)
+    bits.flags.writeable = False
+    return bits
+
+
+def places_of(bits: np.ndarray, size: int) -> np.ndarray:
+    """The places below ``size`` that are set in a bitmap, ascending."""
+    return np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")[:size])
+
+
 def cut(text: bytes, lengths: np.ndarray) -> list[bytes]:
     """A text in pieces of these lengths."""
     ends = [0, *accumulate(lengths.tolist())]
@@ -96,10 +110,15 @@ class Kept:
         made = make()  # two threads may both make it
         with self._lock:
             if self._found.setdefault(name, made) is made:
-                self._bytes += sum(each.nbytes for each in made)
+                self._bytes += room_of(made)
             while self._bytes > self._most and len(self._found) > 1:
-                self._bytes -= sum(each.nbytes for each in self._found.popitem(last=False)[1])
+                self._bytes -= room_of(self._found.popitem(last=False)[1])
         return made
+
+
+def room_of(arrays: tuple[np.ndarray, ...]) -> int:
+    """The bytes that arrays take in memory, about."""
+    return sum(128 + each.nbytes for each in arrays)
 
 
 class Held:
@@ -156,6 +175,7 @@ class Segment:
         self._living = Living(self.items, self.first, numbers, extra_item, extra_row, by_row, NOTHING)
         self._check_lengths(meeting, borders, entries)
         self._bands = Bands(borders.reshape(form.bands, -1), entries.reshape(form.bands, meeting))
+        self._most = {"full": 1, "compact": 8}.get(form.sets, 1 << 32) * len(self._data)  # words; each takes a bit at least
         self._finer = Kept()
 
     def _check_lengths(self, meeting: int, borders: np.ndarray, entries: np.ndarray) -> None:
@@ -261,10 +281,11 @@ class Segment:
         return self._finer.get((band, key, level), lambda: (self.keys(self.bucket(band, key), (band + level) % self.form.bands),))[0]
 
     def keys(self, rows: np.ndarray, band: int) -> np.ndarray:
-        """The keys of contents in a band: uint64[n]."""
-        slot, out = np.full(self.contents, -1, np.int32), np.zeros(len(rows), np.uint64)
+        """The keys of contents, each once, in a band: uint64[n]; 0 for empty ones."""
+        slot, out = np.empty(self.contents, np.int32), np.zeros(len(rows), np.uint64)
         slot[rows] = np.arange(len(rows), dtype=np.int32)
-        self._checked(sorted_bands.keys_of(self._bands.borders[band], self._bands.entries[band], slot, out))
+        wanted = bits_of(rows, self.contents)
+        self._checked(sorted_bands.keys_of(self._bands.borders[band], self._bands.entries[band], wanted, slot, out))
         return out
 
     def firsts(self, rows: np.ndarray, gone: np.ndarray) -> np.ndarray:
@@ -302,7 +323,7 @@ class Segment:
     def _described(self, items: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
         rows, begins, lengths = np.empty((3, len(items)), np.int64)
         copy = np.empty((len(items), 2), np.uint64)
-        total = self._checked(segments.describe(self._living, self._copies, self._sizes, items, rows, copy, begins, lengths))
+        total = self._checked(segments.describe(self._living, self._copies, self._sizes, self._most, items, rows, copy, begins, lengths))
         return rows, copy, begins, lengths, total
 
     def content(self, items: np.ndarray) -> Contents:
@@ -314,22 +335,21 @@ class Segment:
         if sets == "full":
             self._checked(segments.gather(self._data, begins, lengths, words))
             return Contents(copy, size, words, slots)
-        self._checked(segments.pieces(self._ends, rows, begins, lengths))
+        self._checked(segments.pieces(self._ends, len(self._data), rows, begins, lengths))
         if compact_sets.decode(self._data, begins, begins + lengths, size, self.form.bits, words) >= 0:
             raise self._damage("a set is not what was written")
         return Contents(copy, size, words, slots)
 
     def ids(self, items: np.ndarray) -> list[bytes]:
         begins, lengths = np.empty((2, len(items)), np.int64)
-        self._checked(segments.pieces(self._id_ends, items, begins, lengths))
+        self._checked(segments.pieces(self._id_ends, len(self._text), items, begins, lengths))
         text = np.empty(int(lengths.sum()), np.uint8)
         self._checked(segments.gather(self._text, begins, lengths, text))
         return cut(text.tobytes(), lengths)
 
     def scan(self, gone: np.ndarray, after: int, most: int) -> Iterator[tuple[np.ndarray, Items]]:
         """The living items above a number, in order, with their numbers."""
-        living = np.ones(self.items, bool) if not len(gone) else np.unpackbits(gone.view(np.uint8), bitorder="little")[: self.items] == 0
-        items = np.flatnonzero(living)
+        items = places_of(~gone, self.items) if len(gone) else np.arange(self.items)
         items = items[np.searchsorted(self.numbers(items), after, side="right") :]
         for begin in range(0, len(items), max(most, AT_ONCE)):
             mine = items[begin : begin + max(most, AT_ONCE)]

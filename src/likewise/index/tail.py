@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from likewise.index.segment import Form, hashed, joined_ids
+from likewise.index.segment import Form, hashed, joined_ids, places_of
 from likewise.index.store import Contents, Items
 from likewise.kernels import segments, tails
 from likewise.kernels.tails import Table
@@ -193,8 +193,8 @@ class Recent:
         return [text[begin:end].tobytes() for begin, end in zip(ends[items].tolist(), ends[items + 1].tolist(), strict=True)]
 
     def scan(self, gone: np.ndarray, after: int, most: int) -> Iterator[tuple[np.ndarray, Items]]:
-        living = np.ones(self.items, bool) if not len(gone) else np.unpackbits(gone.view(np.uint8), bitorder="little")[: self.items] == 0
-        items = np.flatnonzero(living & (self._rest.numbers[: self.items] > after))
+        items = places_of(~gone, self.items) if len(gone) else np.arange(self.items)
+        items = items[self._rest.numbers[items] > after]
         for begin in range(0, len(items), most):
             some = items[begin : begin + most]
             copy, size, words, slots = self.content(some)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from likewise.compiled.jit import inline, kernel
+from likewise.compiled.jit import always, kernel
 from likewise.kernels.sorted_bands import DAMAGED, ROW, range_of
 
 
@@ -44,12 +44,12 @@ class Ends(NamedTuple):
     more: np.ndarray  # uint16, or uint32 if that is too small
 
 
-@inline
+@always
 def is_gone(gone, item):
     return gone.size > 0 and gone[item >> 6] >> np.uint64(item & 63) & np.uint64(1) != 0
 
 
-@inline
+@always
 def at_least(values, wanted):
     """The first place of an ascending array whose value is at least ``wanted``."""
     low, high = np.int64(0), np.int64(values.size)
@@ -62,7 +62,7 @@ def at_least(values, wanted):
     return low
 
 
-@inline
+@always
 def item_of(living, row):
     """The first item of a content: the row and as many extras as come before it."""
     low, high = np.int64(0), np.int64(living.extra_item.size)
@@ -75,7 +75,7 @@ def item_of(living, row):
     return row + low
 
 
-@inline
+@always
 def row_of(living, item):
     """The content of an item; -1 if an extra names none."""
     at = at_least(living.extra_item, item)
@@ -84,7 +84,7 @@ def row_of(living, item):
     return item - at
 
 
-@inline
+@always
 def extras_of(living, row):
     """Where the extras of a content begin in living.by_row."""
     low, high = np.int64(0), np.int64(living.by_row.size)
@@ -97,7 +97,7 @@ def extras_of(living, row):
     return low
 
 
-@inline
+@always
 def extra_at(living, at, row):
     """The item of the extra at a place in living.by_row if it is of this content, else -1."""
     if at >= living.by_row.size or living.extra_row[living.by_row[at]] != row:
@@ -105,12 +105,12 @@ def extra_at(living, at, row):
     return np.int64(living.extra_item[living.by_row[at]])
 
 
-@inline
+@always
 def number_of(living, item):
     return living.numbers[item] if living.numbers.size else living.first + item
 
 
-@inline
+@always
 def first_living(living, row):
     """The number of the first living item of a content; -1: all were removed."""
     item = item_of(living, row)
@@ -126,7 +126,7 @@ def first_living(living, row):
     return np.int64(-1)
 
 
-@inline
+@always
 def sort_rows(rows, count):
     """Sort rows[:count] and leave each once; how many are left."""
     if count > 64:
@@ -241,13 +241,13 @@ def rows_of(living, items, out):
         out[i] = row_of(living, items[i])
 
 
-@inline
+@always
 def is_before(copies, row, high, low):
     """Whether a row's copy comes before another."""
     return copies.high[row] < high or (copies.high[row] == high and copies.low[row] < low)
 
 
-@inline
+@always
 def row_with(copies, high, low):
     """The row of a copy, -1: none; -2: damaged. Copies are uniform, so the search begins where one would be."""
     begin, end, step = np.int64(0), np.int64(copies.order.size), np.int64(8)
@@ -310,8 +310,11 @@ def living_copies(copies, living, wanted, counts, numbers):
 
 
 @kernel
-def describe(living, copies, sizes, items, rows, copy, begins, lengths):
-    """What the contents of items are: rows int64[n], copy uint64[n, 2], where their words begin and how many they are; in all, or DAMAGED."""
+def describe(living, copies, sizes, most, items, rows, copy, begins, lengths):
+    """What the contents of items are: rows int64[n], copy uint64[n, 2], where their words begin and how many they are; in all, or DAMAGED.
+
+    most: the end of the last word that may be there.
+    """
     total = 0
     for i in range(items.size):
         row = row_of(living, items[i]) if 0 <= items[i] < living.items else np.int64(-1)
@@ -320,26 +323,29 @@ def describe(living, copies, sizes, items, rows, copy, begins, lengths):
         rows[i], copy[i, 0], copy[i, 1] = row, copies.high[row], np.uint64(copies.low[row])
         begins[i] = end_at(sizes, row)
         lengths[i] = end_at(sizes, row + 1) - begins[i]
-        if lengths[i] < 0:
+        if lengths[i] < 0 or begins[i] < 0 or begins[i] + lengths[i] > most:
             return DAMAGED
         total += lengths[i]
     return total
 
 
-@inline
+@always
 def end_at(ends, i):
     return np.int64(ends.base[i >> 5]) + np.int64(ends.more[i])
 
 
 @kernel
-def pieces(ends, rows, begins, lengths):
-    """Where piece i of an array, from number i of ``ends`` to the next, begins, and its length: int64[n] each. Returns DAMAGED or 0."""
+def pieces(ends, most, rows, begins, lengths):
+    """Where pieces of an array of ``most`` values begin, and their lengths: int64[n] each. Returns DAMAGED or 0.
+
+    Piece i goes from number i of ``ends`` to the next.
+    """
     for i in range(rows.size):
         if rows[i] < 0 or rows[i] + 1 >= ends.more.size:
             return DAMAGED
         begins[i] = end_at(ends, rows[i])
         lengths[i] = end_at(ends, rows[i] + 1) - begins[i]
-        if lengths[i] < 0 or begins[i] < 0:
+        if lengths[i] < 0 or begins[i] < 0 or begins[i] + lengths[i] > most:
             return DAMAGED
     return 0
 
@@ -389,21 +395,21 @@ def find(band, ends, text, living, hashes, wanted, offsets, out):
 
 
 @kernel
-def heads(keys, numbers, most, table, found, count):
-    """Add the numbers of those whose key comes first to found[count:most]; how many there are now.
+def heads(keys, table, out):
+    """The places of the first of each key, as many as there is room for in ``out``, int64; how many there are.
 
-    keys: uint64[n]; numbers: int64[n]. table: uint64[a power of two above 2 ``most``, 2], zeros at first: a key that came, and 1.
+    keys: uint64[n]. table: uint64[a power of two above twice the room, 2], zeros.
     """
-    last = np.uint64(table.shape[0] - 1)
+    last, count = np.uint64(table.shape[0] - 1), 0
     for i in range(keys.size):
-        if count >= most:
+        if count == out.size:
             break
-        place = keys[i] & last
+        place = (keys[i] ^ keys[i] >> np.uint64(24)) & last
         while table[place, 1] and table[place, 0] != keys[i]:
             place = (place + np.uint64(1)) & last
         if table[place, 1] == 0:
             table[place, 0], table[place, 1] = keys[i], 1
-            found[count] = numbers[i]
+            out[count] = i
             count += 1
     return count
 

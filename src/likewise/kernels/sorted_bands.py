@@ -1,7 +1,7 @@
 """Bands of an index as sorted arrays: the rows that have a key, and the keys of rows.
 
-The upper bits of a key choose a bucket of about 64 entries, and an entry has the key's other bits (40 at most) above 24 bits for the row. So a band
-takes 8 bytes a row, and gives back the keys that it was made of. All that is read may come from a file, and is checked before it is used.
+The upper bits of a key choose a bucket of 64 to 128 entries, and an entry has the key's other bits (40 at most) above 24 bits for the row. So a
+band takes 8 bytes a row, and gives back the keys that it was made of. All that is read may come from a file, and is checked before it is used.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from likewise.compiled.jit import inline, kernel
+from likewise.compiled.jit import always, kernel
 
 KEY_BITS, ROW_BITS = 48, 24
-#: log2 of the entries of a bucket; log2 of the buckets that each is sorted by while a band is made; entries above which a bucket is sorted elsewhere.
-ENTRIES, FINE, LONG = 6, 2, 64
+#: log2 of the most entries of a bucket, as a rule; log2 of the finer buckets that each is sorted by while a band is made; and the most entries of
+#: such a one that are sorted by insertion.
+ENTRIES, FINE, LONG = 7, 3, 64
 #: The fewest bits of a bucket's number: the others of a key must fit above a row.
 FEWEST_BITS = KEY_BITS + ROW_BITS - 64
 ROW = np.uint64((1 << ROW_BITS) - 1)
@@ -72,7 +73,7 @@ def sort_band(keys, rows, bits, place, borders, entries):
             entries[j] = one
 
 
-@inline
+@always
 def first_at_least(entries, low, high, guess, wanted):
     """The first place from low to high whose entry is at least ``wanted``: in steps that double from a guess, then by halves."""
     step = 1
@@ -97,7 +98,7 @@ def first_at_least(entries, low, high, guess, wanted):
     return low
 
 
-@inline
+@always
 def bucket_of(borders, entries, key):
     """The bucket of a key: where it begins and ends, and the bits of the key that entries have. (-1, ...) if the borders are not."""
     bits = np.int64(0)
@@ -113,7 +114,7 @@ def bucket_of(borders, entries, key):
     return low, high, key & ((np.uint64(1) << below) - np.uint64(1))
 
 
-@inline
+@always
 def range_of(borders, entries, key):
     """Where the entries of a key begin and end; (-1, -1) if the borders are damaged."""
     low, high, rest = bucket_of(borders, entries, key)
@@ -144,8 +145,11 @@ def ranges(borders, entries, keys, out):
 
 
 @kernel
-def keys_of(borders, entries, slot, out):
-    """The keys of rows in one band: out[slot[row]], where slot is not negative. slot: int32[rows]; out: uint64. Returns DAMAGED or 0."""
+def keys_of(borders, entries, wanted, slot, out):
+    """The keys of some rows in one band, out[slot[row]]. Returns DAMAGED or 0.
+
+    wanted: uint64[rows / 64 + 1], a bit for each row that is; slot: int32[rows]; out: uint64.
+    """
     bits = 0
     while 1 << bits < borders.size - 1:
         bits += 1
@@ -157,6 +161,6 @@ def keys_of(borders, entries, slot, out):
             row = np.int64(entries[i] & ROW)
             if row >= slot.size:
                 return DAMAGED
-            if slot[row] >= 0:
+            if wanted[row >> 6] >> np.uint64(row & 63) & np.uint64(1):
                 out[slot[row]] = np.uint64(bucket) << np.uint64(KEY_BITS - bits) | entries[i] >> np.uint64(ROW_BITS)
     return 0

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from likewise.compiled.jit import inline, kernel
+from likewise.compiled.jit import always, kernel
 from likewise.kernels.bands import MIX
 from likewise.kernels.segments import sort_rows
 
@@ -29,7 +29,7 @@ class Table(NamedTuple):
     shift: int
 
 
-@inline
+@always
 def place_of(table, key, column):
     """The place of a key in the table, or the free one where it belongs."""
     last = np.uint64(table.places.size - 1)
@@ -45,7 +45,7 @@ def place_of(table, key, column):
     return place
 
 
-@inline
+@always
 def first_of(table, key, column, items):
     """The first item with a key, -1: none before ``items``."""
     entry = np.int64(table.places[place_of(table, key, column)])
@@ -53,7 +53,7 @@ def first_of(table, key, column, items):
     return item if entry and item < items else np.int64(-1)
 
 
-@inline
+@always
 def next_of(table, item, column, items):
     """The next item with the same key."""
     entry = np.int64(table.links[item << table.shift | column])
@@ -61,7 +61,7 @@ def next_of(table, item, column, items):
     return item if entry and item < items else np.int64(-1)
 
 
-@inline
+@always
 def link(table, item, column):
     """Add an item's key."""
     place = place_of(table, table.columns[item, column], column)
@@ -77,7 +77,7 @@ def link(table, item, column):
         table.links[before] = entry + 1
 
 
-@inline
+@always
 def holder(table, one, two, items):
     """The first item with this copy, -1: none."""
     column = table.columns.shape[1] - 2
@@ -101,12 +101,12 @@ def add(table, begin, end):
         link(table, item, bands + 1)
 
 
-@inline
+@always
 def is_living(gone, item):
     return gone.size == 0 or gone[item >> 6] >> np.uint64(item & 63) & np.uint64(1) == 0
 
 
-@inline
+@always
 def first_living(table, content, items, gone):
     """The first living item of a content, -1: none."""
     column = table.columns.shape[1] - 2

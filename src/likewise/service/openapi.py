@@ -19,14 +19,19 @@ LINES = "application/x-ndjson"
 #: Statuses of problems, of requests with a body and without one, and of those that need a token.
 OF_BODIES = (400, 408, 413, 415, 422, 504, 507)
 OF_TOKENS = (401, 403, 421)
+OF_CHANGES = (409,)
 ALWAYS = (400, 500, 503)
 
 
 def document(types: Types, endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     named = [one.answer for one in endpoints if one.answer] + [one.line for one in endpoints if one.line]
-    every = [*types.requests.values(), *types.options.values(), *types.lines.values(), *named, ProblemDocument]
+    every = [*types.requests.values(), *types.options.values(), *types.lines.values(), types.named_item, types.unnamed_item, *named, ProblemDocument]
     schemas, components = msgspec.json.schema_components(every, ref_template="#/components/schemas/{name}")
     of = dict(zip(map(id, every), schemas, strict=True))
+    lists = components["Add"]["properties"]["items"], components["AddNew"]["properties"]["items"]
+    for one in lists:  # ids for all items or for none, which no type says
+        plain = {key: one.pop(key) for key in [*one]}
+        one["anyOf"] = [{**plain, "items": of[id(item)]} for item in (types.named_item, types.unnamed_item)]
     paths: dict[str, Any] = {}
     for one in endpoints:
         operation: dict[str, Any] = {
@@ -37,7 +42,7 @@ def document(types: Types, endpoints: Sequence[Endpoint]) -> dict[str, Any]:
         if one.request:
             content: dict[str, Any] = {"application/json": {"schema": of[id(types.requests[one.request])]}}
             if one.line:
-                content[LINES] = {"schema": of[id(types.lines[one.request])], "x-of": "each line"}
+                content[LINES] = {"schema": of[id(types.lines[one.request])], "x-of": "each line", "x-query": of[id(types.options[one.request])]}
             operation["requestBody"] = {"required": True, "content": content}
         operation["security"] = [{"token": [one.scope]}] if one.scope else []
         paths[one.path] = {one.method.lower(): operation}
@@ -55,7 +60,7 @@ def responses(one: Endpoint, of: dict[int, Any]) -> dict[str, Any]:
     if one.line:
         content[LINES] = {"schema": of[id(one.line)], "x-of": "each line"}
     made: dict[str, Any] = {"200": {"description": "OK", "content": content}}
-    for status in sorted({*ALWAYS, *OF_BODIES * bool(one.request), *OF_TOKENS * bool(one.scope)}):
+    for status in sorted({*ALWAYS, *OF_BODIES * bool(one.request), *OF_TOKENS * bool(one.scope), *OF_CHANGES * (one.scope == "write")}):
         schema = of[id(ProblemDocument)]
         made[str(status)] = {"description": HTTPStatus(status).phrase, "content": {PROBLEM: {"schema": schema}}}
     if one.path == "/readyz":

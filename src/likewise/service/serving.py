@@ -39,7 +39,7 @@ class Serving:
         self.limits = limits or Limits()
         self.calls = Calls(index)
         job = index.settings.job()
-        self.types = Types(job.kind, self.limits, per=index.settings.options.per)
+        self.types = Types(job.kind, self.limits, per=index.settings.options.per, distances=job.distances)
         self.metrics = Metrics()
         self._token_file = token_file
         self.tokens: Tokens | None = tokens.read(token_file) if token_file else None

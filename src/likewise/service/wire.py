@@ -27,15 +27,16 @@ FORMS: dict[str, Any] = {
     "features": list[list[float]],
 }
 _K = ("k", Annotated[int, Meta(ge=1, le=2**31)] | Annotated[float, Meta(ge=1, le=2**31, multiple_of=1)] | None, None)
-#: Method -> its options.
+#: The limits of similarities, and of distances.
+_SIMILARITIES = [("threshold", Annotated[float, Meta(gt=0, le=1)] | None, None), ("within", Annotated[float, Meta(ge=0, lt=1)] | None, None)]
+_DISTANCES = [("threshold", float | None, None), ("within", Annotated[float, Meta(ge=0, le=1e300)] | None, None)]
+#: Method -> its options, besides the limits of a query.
 OPTIONS: dict[str, list[Any]] = {
-    "query": [_K, ("threshold", float | None, None), ("within", float | None, None), ("force", bool, False)],
+    "query": [_K, ("force", bool, False)],
     "add": [("existing", Literal["refuse", "skip", "replace"], "refuse")],
     "add_new": [_K],
     "update": [],
 }
-
-
 #: An item of each form that needs no number of dimensions.
 EXAMPLES: dict[str, Any] = {
     "text": "the quick brown fox jumps over the lazy dog",
@@ -112,10 +113,10 @@ class State(Struct):
 class Types:
     """The types of the requests to an index, by the names of its methods. They depend on its kind of items.
 
-    per: the field whose value two items must share to be compared.
+    per: the field whose value two items must share to be compared. distances: the index compares by distances.
     """
 
-    def __init__(self, kind: Kind, limits: Limits, *, per: str | None = None):
+    def __init__(self, kind: Kind, limits: Limits, *, per: str | None = None, distances: bool = False):
         if kind.payload not in FORMS:
             raise UsageError(f"{kind.name} have no JSON form, so an index of them cannot be served; use lw.Index in the process that has them")
         self.payload, self.field, self.per = kind.payload, kind.field, per
@@ -123,11 +124,13 @@ class Types:
         value, groups = (self.field, FORMS[kind.payload]), [(per, str | int | None, None)] if per else []
         self.item = defined("Item", value, ("id", Id | None, None), *groups)
         self.named_item = defined("NamedItem", value, ("id", Id), *groups)
+        self.unnamed_item = defined("UnnamedItem", value, ("id", None, None), *groups)  # a request has ids for all items or for none
+        given = OPTIONS | {"query": [*(_DISTANCES if distances else _SIMILARITIES), *OPTIONS["query"]]}
         self.lines = {name: self.named_item if name == "update" else self.item for name in OPTIONS}
         #: the options of streams, which are members of JSON requests
-        self.options = {name: defined(f"{titled(name)}Options", *options) for name, options in OPTIONS.items()}
+        self.options = {name: defined(f"{titled(name)}Options", *options) for name, options in given.items()}
         self.requests = {
-            name: defined(titled(name), ("items", Annotated[list[line], some]), *OPTIONS[name])  # type: ignore[valid-type]
+            name: defined(titled(name), ("items", Annotated[list[line], some]), *given[name])  # type: ignore[valid-type]
             for name, line in self.lines.items()
         }
         ids = ("ids", Annotated[list[Id], some])

@@ -56,7 +56,7 @@ def create(where: str | Path, settings: dict[str, Any], *, overwrite: bool = Fal
 def open(where: str | Path, *, read_only: bool = False, durability: str = "commit") -> Store:
     """The index in a folder, for reading, or for this process alone to write.
 
-    Raises UsageError if there is none, or another process writes to it; FormatError if it is damaged or of a newer version.
+    Raises UsageError without an index, or if another process writes to it; FormatError if it is damaged or of a newer version.
     """
     from likewise.index.embedded.reader import Reader
     from likewise.index.embedded.writer import Writer

@@ -1,4 +1,4 @@
-"""What the store of a folder has in common for reading and for writing."""
+"""The common part of the stores that read a folder and write to it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Opened:
         return self.manifest.settings
 
     def identity(self) -> tuple[int, int]:
-        """What tells the database from another one at the same path."""
+        """The identity of the database, to tell it from another one at the same path."""
         try:
             found = self.path.stat()
         except FileNotFoundError:

@@ -48,7 +48,7 @@ def opened(folder: Path, manifest: Manifest, at: Stored) -> tuple[dict[int, Segm
 
 
 def disagreements(folder: Path, manifest: Manifest, at: Stored, segments: dict[int, Segment]) -> list[str]:
-    """What the parts of an index say differently about its items: the number of each must be found by its id."""
+    """Contradictions between the parts of an index: each item must be found by its id."""
     try:
         view = loaded(folder, manifest, at, segments).parts
     except FormatError as error:

@@ -55,7 +55,7 @@ class Named:
 
 @dataclass(frozen=True)
 class State:
-    """What the database says beside the log."""
+    """The contents of the database besides the log."""
 
     id: str  # of the index, as in its manifest
     loading: bool = False  # a bulk load began and has not ended
@@ -167,7 +167,7 @@ class Database:
         return {segment: np.frombuffer(numbers, np.int64) for segment, numbers, _ in found}
 
     def integrity(self) -> list[str]:
-        """What SQLite finds wrong with its file."""
+        """The faults that SQLite finds in its file."""
         try:
             found = [line for (line,) in self.connection.execute("pragma integrity_check")]
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:

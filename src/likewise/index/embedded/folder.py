@@ -47,6 +47,8 @@ def manifest_of(folder: Path) -> Manifest:
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
+        if (folder / DATABASE).is_file():
+            raise damaged(folder, f"{MANIFEST} is missing") from None
         raise UsageError(f"{folder}: there is no index; {either('lw.Index.create', 'likewise index create')} makes one") from None
     try:
         found = json.loads(data)

@@ -28,7 +28,7 @@ class Loaded(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """What a database says at one moment."""
+    """The contents of a database at one moment."""
 
     state: State
     rows: list[tuple[int, bytes]]

@@ -63,7 +63,7 @@ class WriterLock:
 
 
 def noted(folder: Path) -> int:
-    """The last row that a writer noted; 0 if there is none, or its note is not whole."""
+    """The last row that a writer noted; 0 without a note, or if it is damaged."""
     try:
         data = (folder / LOCK).read_bytes()[NOTE:]
     except OSError:
@@ -96,7 +96,7 @@ def taken(path: Path) -> int:
 
 
 def note(data: bytes) -> dict[str, Any]:
-    """What a writer wrote into the lock; empty if it is unreadable."""
+    """The writer that the lock names; empty if it is unreadable."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):

@@ -1,0 +1,89 @@
+"""An index in use for long: as many items come as go, so its memory, its files and what it holds of the system stay as they are."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from index_faults import forked, opened, small
+from index_steps import SETS, Step, check, item
+from likewise.index import embedded
+
+LIVING = 40
+
+
+def counts(path: Path) -> dict[str, int]:
+    """Descriptors, mappings, threads, objects of Python, and pages of memory of this process; the files and bytes of the index."""
+    item.cache_clear()
+    gc.collect()
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    sizes = {entry.name: entry.stat().st_size for entry in os.scandir(path)}
+    log = sizes.pop("index.db-wal", 0)
+    return {
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "mappings": Path("/proc/self/maps").read_text().count(f"{path}/"),
+        "threads": threading.active_count(),
+        "objects": len(gc.get_objects()),
+        "kilobytes": int(status["VmRSS"].split()[0]) - int(status["RssFile"].split()[0]),
+        "files": len(sizes),
+        "bytes": sum(sizes.values()),
+        "bytes of the log": log,
+    }
+
+
+@pytest.mark.parametrize("sets", SETS)
+def test_as_many_items_come_as_go(disk, scaled, sets):
+    path, rounds = disk / "index", scaled(4000, 600)
+
+    def work(say) -> None:
+        small()
+        with opened(embedded.create(path, SETS[sets])) as store, opened(embedded.open(path, read_only=True)) as reader:
+            for number in range(rounds):
+                gone = (number - LIVING,) if number >= LIVING else ()
+                Step("exchange", (number,), 1, gone).take(store, sets)
+                reader.view()
+                if number in (rounds // 3, rounds - 1):
+                    store.flush()
+                    store.compact()
+                    reader.view()
+                    say(json.dumps(counts(path)))
+            kept = Step("refuse", tuple(range(rounds - LIVING, rounds)), 1)
+            check(store.view(), sets, [[kept]], [1])
+            check(reader.view(), sets, [[kept]], [1])
+            assert store.check() == []
+
+    done = forked(work)
+    assert (done.status, done.error) == (0, "")
+    early, late = map(json.loads, done.said)
+    for name in ("descriptors", "mappings", "threads", "files"):
+        assert late[name] <= early[name] + 2, (name, early, late)
+    assert late["objects"] <= early["objects"] + 300, (early, late)
+    assert late["kilobytes"] <= early["kilobytes"] + 2000 + rounds // 4, (early, late)
+    assert late["bytes"] <= 1.2 * early["bytes"] + 10_000, (early, late)
+    assert late["bytes of the log"] <= 2 << 20, (early, late)
+
+
+def test_opening_again_and_again(disk, scaled):
+    path, sets = disk / "index", "full"
+    embedded.create(path, SETS[sets]).close()
+
+    def work(say) -> None:
+        for number in range(rounds := scaled(2000, 150)):
+            with opened(embedded.open(path)) as store, opened(embedded.open(path, read_only=True)) as reader:
+                Step("exchange", (number,), 1, (number - 5,)).take(store, sets)
+                len(reader.view())
+            if number in (rounds // 3, rounds - 1):
+                say(json.dumps(counts(path)))
+
+    done = forked(work)
+    assert (done.status, done.error) == (0, "")
+    early, late = map(json.loads, done.said)
+    for name in ("descriptors", "mappings", "threads", "files"):
+        assert late[name] <= early[name], (name, early, late)
+    assert late["objects"] <= early["objects"] + 300, (early, late)
+    assert late["kilobytes"] <= early["kilobytes"] + 2000, (early, late)

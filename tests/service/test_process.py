@@ -1,0 +1,129 @@
+"""The process: its start, its end, and what is there after it was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import likewise as lw
+from command_line import SOURCE, refused
+from services import LINES, READ, SLOW, WRITE, Service, address, service
+
+
+@contextmanager
+def command(folder: Path, index: Path, *flags: str) -> Iterator[Service]:
+    """`likewise serve` of an index in a folder."""
+    folder.mkdir()
+    (folder / "tokens").write_text(f"read {READ}\nwrite {WRITE}\n")
+    (folder / "tokens").chmod(0o600)
+    line = [sys.executable, "-P", "-m", "likewise", "serve", str(index), "--port", "0", *flags]
+    with open(folder / "log", "wb") as log, subprocess.Popen(line, stderr=log, env={**os.environ, "PYTHONPATH": SOURCE}, cwd=folder) as process:
+        try:
+            yield Service(process, address(folder / "log", process), folder)
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def seen(tmp_path: Path) -> Path:
+    with lw.Index.create(tmp_path / "seen.lw", by="words:1", threshold=0.9) as index:
+        index.add(["a b c d", "e f g h"], ids=["x", "y"])
+    return tmp_path / "seen.lw"
+
+
+def text(me: int, number: int) -> str:
+    return f"p{me} q{me}n{number} r{number} s{number}m{me}"
+
+
+def test_what_was_acknowledged_is_there_after_the_process_was_killed(tmp_path: Path, seen: Path) -> None:
+    """Four clients add one item a request, and a stream many, until the process is killed between two answers."""
+    acknowledged: list[str] = []
+
+    def add(served: Service, me: int) -> None:
+        with served.client(timeout=5) as client:
+            try:
+                for number in range(100_000):
+                    client.add_new([text(me, number)], ids=[f"{me}-{number}"])
+                    acknowledged.append(f"{me}-{number}")
+            except (OSError, lw.LikewiseError):
+                pass
+
+    for turn in range(3):
+        with command(tmp_path / f"served{turn}", seen, "--token-file", "tokens") as served:
+            threads = [threading.Thread(target=add, args=(served, 10 * turn + me)) for me in range(4)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.7)
+            served.stop(signal.SIGKILL)
+            for thread in threads:
+                thread.join()
+        with lw.Index.open(seen) as index:
+            there = list(index.ids())
+            assert len(there) == len(set(there)) and set(acknowledged) | {"x", "y"} <= set(there)
+            assert len(there) <= len(acknowledged) + 2 + 4 * (turn + 1)  # a client had one more on its way
+            assert index.check() == []
+    assert len(acknowledged) > 20
+
+
+def test_others_read_beside_a_service_that_writes(tmp_path: Path, seen: Path) -> None:
+    with command(tmp_path / "one", seen, "--token-file", "tokens") as writes, command(tmp_path / "other", seen) as reads:
+        assert writes.ask("POST", "/v1/add", {"items": [{"text": "i j k l", "id": "new"}]}).status == 200
+        assert reads.ask("POST", "/v1/contains", {"ids": ["new", "none"]}, token=None).json == {"contained": [True, False]}
+        assert reads.ask("POST", "/v1/query", {"items": [{"text": "i j k l"}]}, token=None).json["results"][0]["matches"][0]["id"] == "new"
+        assert f"process {writes.process.pid}" in refused("serve", seen, "--port", "0", "--token-file", writes.path / "tokens")
+        assert f"--port {writes.port}: Address already in use" in refused("serve", seen, "--port", writes.port)
+        assert reads.stop() == 0 and writes.stop(signal.SIGINT) == 0
+    log = [json.loads(line) for line in (tmp_path / "one" / "log").read_text().splitlines()]
+    assert [line["event"] for line in log] == ["started", "stopping", "stopped"] and log[0]["writes"] is True
+
+
+def test_running_requests_end_before_the_process_does(tmp_path: Path) -> None:
+    with service(tmp_path / "served", limits={"leaving_seconds": 1.5}) as served:
+        replies = []
+        asking = threading.Thread(target=lambda: replies.append(served.ask("POST", "/v1/query", {"items": [{"text": SLOW}]})))
+        asking.start()
+        time.sleep(0.3)
+        served.process.send_signal(signal.SIGTERM)
+        time.sleep(1)
+        ready = served.ask("GET", "/readyz")
+        assert ready.status == 503 and ready.json == {"status": "not ready", "reason": "the service stops"}
+        assert served.ask("POST", "/v1/add", {"items": [{"text": "taken"}]}).status == 200
+        asking.join()
+        assert served.process.wait(20) == 0 and replies[0].status == 200
+        assert served.log()[-1]["event"] == "stopped"
+
+
+def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
+    with service(tmp_path / "served", limits={"leaving_seconds": 30}) as served:
+        served.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        assert served.stop() == 0
+
+
+def test_an_output_folder_is_not_served(tmp_path: Path) -> None:
+    lw.dedup(["a b c", "d e f"], out=tmp_path / "out")
+    assert "this is an output folder, and only indexes can be served so far" in refused("serve", tmp_path / "out")
+    (tmp_path / "else").mkdir()
+    refused("serve", tmp_path / "else", "--port", "0")
+
+
+def test_libraries_that_are_missing_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "starlette" else name)
+    assert "Starlette, which is not installed: pip" in (said := refused("serve", tmp_path)) and "likewise[serve]" in said
+
+
+def test_a_stream_is_a_single_request_of_the_log(tmp_path: Path) -> None:
+    with service(tmp_path / "served") as served:
+        served.ask("POST", "/v1/add", b'{"text":"a b"}\n' * 300, media=LINES)
+        line = next(line for line in served.log() if line.get("path") == "/v1/add")
+        assert (line["items"], line["status"]) == (300, 200)
