@@ -80,6 +80,13 @@ def test_only_an_index_and_nothing_else_is_replaced(place, tmp_path):
     assert ids_in(place) == [b"1", b"2", b"3"] and (other / "mine").exists()
 
 
+def test_a_place_where_no_folder_can_be_made_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError, match=re.escape(str(tmp_path / "file" / "below" / "new"))):
+        embedded.create(tmp_path / "file" / "below" / "new", FULL)
+    embedded.create(tmp_path / "a" / "b" / "new", FULL).close()
+
+
 def test_an_empty_folder_becomes_an_index(tmp_path):
     (tmp_path / "new").mkdir()
     embedded.create(tmp_path / "new", FULL).close()

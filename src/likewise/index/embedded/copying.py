@@ -8,12 +8,12 @@ from contextlib import closing
 from pathlib import Path
 
 from likewise.errors import FormatError, UsageError
+from likewise.index.embedded.creation import staged_for
 from likewise.index.embedded.database import Database
 from likewise.index.embedded.folder import DATABASE, LOCK, MANIFEST, check_place, damaged, manifest_of
 from likewise.index.embedded.loaded import loaded, stored
 from likewise.index.segment import files
 from likewise.io import disk
-from likewise.io.placing import name_beside
 
 #: Attempts: a segment may be replaced before it is copied.
 TRIES = 20
@@ -25,18 +25,17 @@ def backup(folder: Path, to: Path) -> None:
     check_place(to)
     if to.is_symlink() or (to.exists() and not (to.is_dir() and not any(to.iterdir()))):
         raise UsageError(f"{to}: something is there, and a backup replaces nothing; choose another path")
-    to.parent.mkdir(parents=True, exist_ok=True)
-    staged = to.with_name(name_beside(to))
+    staged = staged_for(to)
     try:
         for attempt in range(TRIES):
-            staged.mkdir()
             try:
                 copied(folder, staged)
                 break
             except FileNotFoundError:
                 if attempt == TRIES - 1:
                     raise
-                shutil.rmtree(staged)
+                for path in staged.iterdir():
+                    path.unlink()
         disk.force(staged)
         staged.rename(to)
         disk.force_file(to.parent)

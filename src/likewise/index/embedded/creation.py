@@ -22,9 +22,7 @@ def created(folder: Path, settings: dict[str, Any], *, overwrite: bool, fill: Ca
     """Make an index at this path. fill: adds items while the index is at another one, and returns their number, as this does."""
     folder = folder.absolute()
     check_new(folder, overwrite=overwrite)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    staged = folder.with_name(name_beside(folder))
-    staged.mkdir(mode=0o777)
+    staged = staged_for(folder)
     try:
         id_ = uuid.uuid4().hex
         database.make(staged, id_)
@@ -35,6 +33,17 @@ def created(folder: Path, settings: dict[str, Any], *, overwrite: bool, fill: Ca
     finally:
         shutil.rmtree(staged, ignore_errors=True)  # on success it is gone, or holds what was replaced
     return count
+
+
+def staged_for(folder: Path) -> Path:
+    """A new folder beside the place of an index. Errors name that place, which the user knows."""
+    staged = folder.with_name(name_beside(folder))
+    try:
+        staged.mkdir(parents=True)
+    except OSError as error:
+        error.filename = str(folder)
+        raise
+    return staged
 
 
 def check_new(folder: Path, *, overwrite: bool) -> None:
