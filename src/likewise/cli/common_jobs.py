@@ -289,6 +289,29 @@ def indexes(folder: Path) -> None:
         view.find(view.ids(np.arange(700)))
 
 
+def queries(folder: Path) -> None:
+    """Queries and writes of indexes of each data type, in memory and in a folder."""
+    numbers = np.random.default_rng(0).normal(size=(12, 8))
+    numbers[6:] = numbers[:6] + 0.01
+    sparse = [{"indices": [1, 2, 3 + row % 3], "values": [1.0, 2.0, 0.1]} for row in range(6)]
+    counted = [{1: 2.0, 2: 1.0, 3 + row % 3: 0.1} for row in range(6)]
+    given: list[tuple[Any, dict[str, Any]]] = [(TEXTS[:4], {"by": "words:2", "threshold": 0.5, "sets": sets}) for sets in ("full", "compact", "none")]
+    given += [(sparse, {"by": by, "sparse": True, **limit}) for by, limit in (("cosine", {}), ("l2", {"within": 1}))]
+    given += [([numbers[:3], numbers[6:9]], {"by": by, "threshold": 0.5, "dimension": 8}) for by in ("features", "features/one-to-many")]
+    for wide in (False, True):
+        given += [(numbers, {"by": by, "dimension": 8, "wide": wide, **limit}) for by, limit in (("cosine", {}), ("l2", {"within": 1}))]
+    given += [([[1, 2, 3], [1, 2, 3, 4]], {"by": by, "threshold": 0.5}) for by in ("tokens:2", "elements")]
+    given += [(counted, {"by": "weighted"}), ([1, 2, 3], {"by": "hamming", "dimension": 64, "within": 3})]
+    for number, (items, choices) in enumerate(given):
+        with lw.Index.create(None if number else folder / "index", **choices) as ix:
+            for _ in range(2):
+                ix.add(items)
+                ix.flush()
+            ix.query(items, k=2)
+            if choices.get("sets") != "none":
+                ix.add_new(items)
+
+
 def families(folder: Path) -> None:
     """The hash families and measures that only Python functions use."""
     from likewise.families import BBit, CrossPolytope, Histograms, Hyperplane, Stripe, Threshold
@@ -328,6 +351,7 @@ JOBS: dict[str, Callable[[Path], Any]] = {
         repeats,
         families,
         indexes,
+        queries,
     )
 }
 #: The optional library that a job needs.
