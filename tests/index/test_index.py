@@ -106,6 +106,13 @@ def test_add_new_adds_what_is_new_and_names_what_is_similar(ix):
     assert [row["added"] for row in made] == [True, False, False] and made[0]["id"] in ix and made[2]["id"] == made[0]["id"]
 
 
+def test_a_layout_that_misses_most_pairs_is_told_with_each_answer():
+    """Two bands of 30 rows find a pair at 0.8 with a probability of 1 - (1 - .8^30)^2 = 0.25%."""
+    ix = plain_index(bands=2, rows=30)
+    assert any("found with a probability of only 0.25%" in said for said in ix.query("a b c").report["warnings"])
+    assert [value in ix for value in ([1], None, 1.5, float("nan"), b"a")] == [False] * 5
+
+
 def test_add_new_lists_up_to_k_similar_items(ix):
     ix.add(["a b c d e", "a b c d e f"], ids=["x2", "z"])
     found = ix.add_new(["a b c d e", "k l"], ids=[1, 2], k=2).to_dicts()
@@ -143,6 +150,9 @@ def test_groups_are_apart():
     ("call", "said"),
     [
         (lambda ix: ix.query([1, 2]), "row 0 holds whole numbers"),
+        (lambda ix: ix.add([{"id": 1, "text": "a b"}]), "row 0 holds records.*give the values of one field"),
+        (lambda ix: ix.add(pa.table({"text": ["a b"]})), "one column; got Table"),
+        (lambda ix: ix.add(one for one in ["a b"]), "read only once"),
         (lambda ix: ix.query(["a b", None]), "row 1 is None; expected a text"),
         (lambda ix: ix.query(["a b"], k=0), "k=0"),
         (lambda ix: ix.query(["a b"], threshold=2), "threshold=2"),

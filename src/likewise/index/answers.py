@@ -88,8 +88,8 @@ class Comparison:
     @cached_property
     def report(self) -> dict[str, Any]:
         """The report of answers."""
-        said = [Message(self.warning)] if self.looser else []
-        return {"threshold": float(self.limit), "value": self.columns[0].name, "recall": self.recall, "warnings": said}
+        said = [*self.settings.plan.about_layout, *([self.warning] if self.looser else [])]
+        return {"threshold": float(self.limit), "value": self.columns[0].name, "recall": self.recall, "warnings": list(map(Message, said))}
 
     @property
     def warning(self) -> str:

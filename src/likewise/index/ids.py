@@ -32,13 +32,20 @@ def json_ids(ids: Any, name: str = "ids", *, missing: bool = False) -> list[Any]
     return values
 
 
+def is_id(given: Any) -> bool:
+    """True for values that can be ids: strings and numbers."""
+    value = integer(given)
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+
 def json_id(given: Any, row: int, name: str = "ids") -> bytes | None:
     """One id as JSON text; None for None. Raises UsageError."""
     if type(given) is str and given.isascii() and given.isprintable() and not {'"', "\\"} & {*given}:
         return b'"' + given.encode() + b'"'
-    value = integer(given)
-    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
-        return None if value is None else as_json(value)
+    if is_id(given):
+        return as_json(integer(given))
+    if given is None:
+        return None
     raise UsageError(f"{option(name)}: row {row} is {given!r:.60}; give strings or whole numbers")
 
 

@@ -95,6 +95,8 @@ def needed(other: str, kind: str, by: str = "") -> str:
     held, _, _ = other.partition(", such as ")
     wanted = of_payload(kind)
     advice = wanted.advice.get(held, "")
+    if not by and "{field}" in advice:  # a batch in Python has no fields
+        advice = "give the values of one field"
     compares = f"{option('by', by)} compares" if by else "expected"
     return f"{compares} {wanted.needed}{f'; {advice}' if advice else ''}"
 

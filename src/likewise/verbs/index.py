@@ -18,7 +18,7 @@ from likewise.errors import UsageError
 from likewise.index import ids as names
 from likewise.index.answers import Answers, Comparison, answers, table
 from likewise.index.arrivals import add_new
-from likewise.index.ids import json_id, json_ids
+from likewise.index.ids import is_id, json_id, json_ids
 from likewise.index.opened import Durability, created, opened
 from likewise.index.settings import Kept, Settings, limit_at, recall_at, settings_of
 from likewise.index.sketching import Sketching, nothing
@@ -306,7 +306,7 @@ class Index:
         return Added(sum(part.added for part in done), sum(part.skipped for part in done), [], [])
 
     def __contains__(self, id: object) -> bool:
-        return bool(self.store.view().find([json_id(id, 0) or b""])[0] >= 0)
+        return is_id(id) and bool(self.store.view().find([json_id(id, 0) or b""])[0] >= 0)
 
     def __len__(self) -> int:
         return len(self.store.view())
