@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import logging
 import signal
@@ -103,6 +104,8 @@ def serve(serving: Serving, listening: socket.socket, started: Callable[[], None
         await server.serve(sockets=[listening])
         sweeping.cancel()
 
+    gc.collect()
+    gc.freeze()  # what is loaded stays: to look through it again and again would hold up requests for tens of milliseconds
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
     began = time.monotonic()
     try:
