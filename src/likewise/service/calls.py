@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from likewise.index.answers import Answers
+from likewise.index.ids import json_ids
 from likewise.service.wire import Added, Found, Match, Report, whole_id
 from likewise.verbs.index import Index
 
@@ -64,14 +65,16 @@ class Calls:
         return self._index.remove(values, **options)
 
     def contains(self, ids: Sequence[Any]) -> list[bool]:
-        return [id in self._index for id in map(whole_id, ids)]
+        """Whether each of these ids is in the index, at one moment."""
+        found: list[bool] = (self._index.store.view().find(json_ids(map(whole_id, ids))) >= 0).tolist()
+        return found
 
     def info(self) -> dict[str, Any]:
         return self._index.info()
 
     def any_there(self, values: Sequence[Value]) -> bool:
         """True if one of these items has an id that is in the index."""
-        return any(value.id is not None and value.id in self._index for value in values)
+        return any(self.contains([value.id for value in values if value.id is not None]))
 
     def _items(self, values: Sequence[Value]) -> list[Any]:
         return [value.item for value in values]
