@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from index_faults import opened, small
-from index_steps import SETS, Step, WrongError, check, drawn, taking
+from index_steps import SETS, Step, WrongError, check, drawn, items, taking
 from likewise.errors import FormatError, LikewiseError, UsageError
 from likewise.index import embedded
 from likewise.index.store import Store
@@ -26,6 +26,26 @@ from power import drawn as coin
 from traced import Trace, traced
 
 LATE = Step("refuse", (7777,), 1)
+#: The index in the folder that is recorded; the folder above it is made with it.
+INDEX = Path("new/index")
+
+
+def each_moment(
+    root: Path, work: Callable[[Callable[[str], None]], object], judge: Callable[[Path, int], object], moods: dict[str, Mood], every: int = 1
+) -> int:
+    """Record a process, let the power fail at each moment of it, and judge what is left, and the number of lines that it had said; returns the number
+    of states of the disk."""
+    before = Disk.holding(root)
+    done = traced(root, work)
+    assert (done.status, done.error) == (0, "")
+    many = 0
+    for moment, lines, name, image in failures(done.calls, moods, every, before):
+        place = root.with_name(f"{root.name} {many}")
+        with noted(place, moment, lines, name):
+            image.write(place)
+            judge(place, lines)
+        many += 1
+    return many
 
 
 def recorded(root: Path, sets: str, steps: list[Step], begin: Callable[[Path], Store], without: Callable[[], object] = lambda: None) -> Trace:
@@ -34,7 +54,7 @@ def recorded(root: Path, sets: str, steps: list[Step], begin: Callable[[Path], S
     def work(say) -> None:
         small()
         without()
-        store = begin(root / "index")
+        store = begin(root / INDEX)
         say("begun")
         taking(store, steps, sets, say)
         store.close()
@@ -51,7 +71,7 @@ def acknowledged(lines: int, steps: list[Step]) -> int:
 
 def recovered(place: Path, sets: str, written: list[list[Step]], many: list[int], created: bool) -> None:
     """Open what a power failure left, check it, and write to it."""
-    path = place / "index"
+    path = place / INDEX
     try:
         store = embedded.open(path)
     except UsageError:
@@ -102,7 +122,7 @@ def failing(
 
 @pytest.mark.parametrize("sets", SETS)
 def test_each_moment_of_a_run(disk, scaled, sets):
-    steps = [*drawn(random.Random(sets), 0, scaled(40, 12)), Step("flush"), Step("compact")]
+    steps = [*drawn(random.Random(sets), 0, scaled(40, 7)), Step("flush"), Step("compact")]
     moods = scaled(MOODS | {f"drawn {seed}": coin(seed, whole=seed % 2 == 0) for seed in range(8)}, {name: MOODS[name] for name in FEW})
     assert failing(disk, sets, steps, moods, 1 if sets == "full" else scaled(1, 5)) > 100
 
@@ -159,7 +179,7 @@ def test_a_disk_that_syncs_nothing_it_was_asked_to(disk, scaled):
             place = disk / "copy"
             with noted(place, moment, lines, f"{name}, without the sync at {lost.begin} of {lost.path}"):
                 image.write(place)
-                refused += (said := judged(place / "index", sets, steps, acknowledged(lines, steps))) == "refused"
+                refused += (said := judged(place / INDEX, sets, steps, acknowledged(lines, steps))) == "refused"
                 right += said == "right"
     assert refused > 0 and right > 0
 
@@ -179,3 +199,90 @@ def judged(path: Path, sets: str, steps: list[Step], many: int) -> str:
                 if not earlier:
                     raise
     raise AssertionError
+
+
+# --- what appears as a whole
+
+
+WRITTEN = [Step("refuse", tuple(range(12)), 1), Step("flush"), Step("remove", (3, 4)), Step("refuse", (12, 13), 2)]
+
+
+def made(path: Path, steps: list[Step]) -> None:
+    with opened(embedded.create(path, SETS["full"])) as store:
+        taking(store, steps, "full", lambda line: None)
+
+
+def test_a_backup_appears_complete_or_not_at_all(disk):
+    root = disk / "root"
+    root.mkdir()
+    made(root / "index", WRITTEN)
+
+    def work(say) -> None:
+        with opened(embedded.open(root / "index")) as store:
+            store.backup(root / "copies/copy")
+            say("copied")
+
+    def judge(place: Path, lines: int) -> None:
+        for name in ("index", "copies/copy"):
+            try:
+                store = embedded.open(place / name)
+            except UsageError:
+                assert (name, lines) == ("copies/copy", 0)
+                continue
+            with opened(store):
+                check(store.view(), "full", [WRITTEN], [len(WRITTEN)])
+                assert store.check() == []
+
+    assert each_moment(root, work, judge, MOODS) > 100
+
+
+def test_an_index_that_is_replaced_is_the_old_one_or_the_new_one(disk):
+    root = disk / "root"
+    root.mkdir()
+    made(root / "index", WRITTEN)
+    late = [Step("refuse", (50, 51), 1)]
+
+    def work(say) -> None:
+        with opened(embedded.create(root / "index", SETS["full"], overwrite=True)) as store:
+            say("created")
+            taking(store, late, "full", say)
+
+    def judge(place: Path, lines: int) -> None:
+        with opened(embedded.open(place / "index")) as store:
+            assert store.check() == []
+            if len(store.view()) > 2:
+                assert not lines
+                check(store.view(), "full", [WRITTEN], [len(WRITTEN)])
+            else:
+                check(store.view(), "full", [late], [max(0, lines - 1)])
+
+    assert each_moment(root, work, judge, MOODS) > 100
+
+
+@pytest.mark.parametrize("sets", SETS)
+def test_a_load_is_whole_or_refused(disk, sets):
+    root = disk / "root"
+    root.mkdir()
+    whole = Step("refuse", tuple(range(60)), 1)
+    with opened(embedded.create(root / "index", SETS[sets])):
+        pass
+
+    def work(say) -> None:
+        with opened(embedded.open(root / "index")) as store:
+            store.load(items(whole.numbers[begin : begin + 25], 1, sets) for begin in (0, 25, 50))
+            say("loaded")
+
+    def judge(place: Path, lines: int) -> None:
+        try:
+            store = embedded.open(place / "index")
+        except FormatError as error:
+            assert not lines
+            assert "was interrupted" in str(error)
+            with opened(embedded.create(place / "index", SETS[sets], overwrite=True)) as store:
+                assert len(store.view()) == 0
+            return
+        with opened(store):
+            check(store.view(), sets, [[whole]], [lines])
+            assert store.check() == []
+
+    assert each_moment(root, work, judge, MOODS) > 30

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -40,6 +41,7 @@ def test_what_is_recorded_is_what_was_done(tmp_path):
         os.link(root / "a", root / "b")
         os.replace(root / "b", root / "moved/c")
         os.unlink(root / "a")
+        shutil.copyfile(root / "moved/c", root / "copy")
         with open(root / "old/file", "r+b") as file:
             file.write(b"FROM")
         assert exchange(root / "old", root / "moved")
@@ -127,6 +129,11 @@ def test_a_sync_of_a_file_keeps_its_bytes_and_not_its_name():
     assert {tuple(tree.items()) for tree in trees(given)} == {(), (("f", A),)}
     named = calls(*[("open", "f", NEW), ("write", "f", {"file": 1, "data": A}), ("sync", "f", {"file": 1}), ("sync", ".", {"file": 0})])
     assert {tuple(tree.items()) for tree in trees(named)} == {(("f", A),)}
+
+
+def test_a_sync_of_the_file_system_keeps_all():
+    given = calls(("open", "f", NEW), ("write", "f", {"file": 1, "data": A}), ("sync all", ".", {"file": 0}))
+    assert {tuple(tree.items()) for tree in trees(given)} == {(("f", A),)}
 
 
 def test_a_sync_covers_what_had_ended_when_it_began():

@@ -127,12 +127,13 @@ class Disk:
             case "unlink":
                 self.rename((self.at(call.path, None),), call)
             case "sync" if call.file in self.folders:
-                self.sync_names(call)
+                self.sync_names(call, {call.file})
             case "sync":
-                file = self.files[call.file]
-                for change in [change for change in file.later if change.call.end < call.begin]:
-                    apply(file.safe, change.call)
-                file.later = [change for change in file.later if change.call.end >= call.begin]
+                self.sync_bytes(call, self.files[call.file])
+            case "sync all":
+                self.sync_names(call, {*self.folders})
+                for file in self.files.values():
+                    self.sync_bytes(call, file)
             case _:
                 raise ValueError(call.what)
 
@@ -146,10 +147,15 @@ class Disk:
         put(self.now, names)
         self.later.append(Change(call, names))
 
-    def sync_names(self, call: Call) -> None:
+    def sync_bytes(self, call: Call, file: File) -> None:
+        for change in [change for change in file.later if change.call.end < call.begin]:
+            apply(file.safe, change.call)
+        file.later = [change for change in file.later if change.call.end >= call.begin]
+
+    def sync_names(self, call: Call, folders: set[int]) -> None:
         left = []
         for change in self.later:
-            if change.call.end < call.begin and any(folder == call.file for folder, *_ in change.names):
+            if change.call.end < call.begin and any(folder in folders for folder, *_ in change.names):
                 put(self.folders, change.names)
             else:
                 left.append(change)

@@ -41,8 +41,8 @@ SYSTEM = {
     87: ("unlink", "unlink", "p"), 84: ("rmdir", "unlink", "p"), 263: ("unlinkat", "unlink", "dp"),
     83: ("mkdir", "mkdir", "p"), 258: ("mkdirat", "mkdir", "dp"),
     9: ("mmap", "map", "xnqsf"),
-    40: ("sendfile", "unknown", "f"), 326: ("copy_file_range", "unknown", "xxf"), 277: ("sync_file_range", "unknown", "f"),
-    306: ("syncfs", "unknown", "f"), 437: ("openat2", "unknown", "dp"), 88: ("symlink", "unknown", "xp"), 266: ("symlinkat", "unknown", "xdp"),
+    40: ("sendfile", "copy", "f"), 326: ("copy_file_range", "unknown", "xxf"), 277: ("sync_file_range", "unknown", "f"),
+    306: ("syncfs", "sync all", "f"), 437: ("openat2", "unknown", "dp"), 88: ("symlink", "unknown", "xp"), 266: ("symlinkat", "unknown", "xdp"),
     275: ("splice", "unknown", "xxf"), 425: ("io_uring_setup", "unknown", ""),
 }  # fmt: skip
 HERE = 2**32 - 100  # AT_FDCWD
@@ -53,7 +53,7 @@ EXCHANGE = 2  # RENAME_EXCHANGE
 class Call:
     """A system call. Moments count from 0 and order the beginnings and ends of all calls; a call that never ended has the end -1."""
 
-    what: str  # open, write, size, sync, rename, link, unlink, mkdir, said
+    what: str  # open, write, size, sync, sync all, rename, link, unlink, mkdir, said
     system: str  # its own name
     thread: int
     begin: int
@@ -274,8 +274,11 @@ class Tracer:
             else:
                 vectors = struct.unpack(f"<{2 * given['c']}Q", self.memory(given["v"], 16 * given["c"]))
                 data = b"".join(self.memory(at, size) for at, size in zip(vectors[::2], vectors[1::2], strict=True))[: call.result]
-            position = Path(f"/proc/{self.pid}/fdinfo/{given['f']}").read_text().split()[1] if "@" not in given else 0
-            return replace(call, data=data, offset=given["@"] if "@" in given else int(position) - len(data))
+            return replace(call, data=data, offset=given["@"] if "@" in given else self.position(given["f"]) - len(data))
+        if call.what == "copy":
+            with open(f"/proc/{self.pid}/fd/{given['f']}", "rb") as file:
+                file.seek(self.position(given["f"]) - call.result)
+                return replace(call, what="write", offset=file.tell(), data=file.read(call.result))
         if call.what == "room":
             if given["m"] & ~1:
                 raise ValueError(f"fallocate of {call.path} in another mode than that of making room")
@@ -300,6 +303,9 @@ class Tracer:
             while len(parts) < size and (part := memory.read(size - len(parts))):
                 parts += part
         return bytes(parts)
+
+    def position(self, descriptor: int) -> int:
+        return int(Path(f"/proc/{self.pid}/fdinfo/{descriptor}").read_text().split()[1])
 
     def path(self, folder: int, address: int) -> str:
         text = b""

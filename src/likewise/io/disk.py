@@ -29,6 +29,14 @@ def force(folder: Path) -> None:
             force_file(path)
 
 
+def make_folders(folder: Path) -> None:
+    """Make a folder and those above it that are missing, and force their names to the disk."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in missing:
+        force_file(path.parent)
+
+
 def force_file(path: Path) -> None:
     """Force a file, or the names in a folder, to the disk, where the system supports it."""
     if os.name == "nt":

@@ -39,7 +39,8 @@ def staged_for(folder: Path) -> Path:
     """A new folder beside the place of an index. Errors name that place, which the user knows."""
     staged = folder.with_name(name_beside(folder))
     try:
-        staged.mkdir(parents=True)
+        disk.make_folders(folder.parent)
+        staged.mkdir()
     except OSError as error:
         error.filename = str(folder)
         raise
