@@ -10,7 +10,8 @@ import pytest
 from likewise.errors import FormatError, UsageError
 from likewise.index.ids import json_ids
 from likewise.index.settings import Settings, settings_of
-from likewise.index.sketching import Sketching, chosen, items_of, joined
+from likewise.index.sketching import Sketching, chosen, items_of
+from likewise.index.store import Items
 from likewise.records import TEXT, Records
 from likewise.stages.sketch import sketcher
 
@@ -49,9 +50,22 @@ def test_stored_settings_make_the_same_items(choices, batch):
     assert one.keys.shape == (len(batch), settings.bands) and one.copy.shape == (len(batch), 2)
     assert len(one.words) == (0 if settings.sets == "none" else int(one.size.sum())) and one.slots.shape == (len(batch), settings.slots)
     alone = [Sketching(settings).items(batch[i : i + 1], ids[i : i + 1]) for i in range(len(batch))]  # no item depends on its batch
-    assert all(np.array_equal(getattr(joined(alone), name), getattr(one, name)) for name in ("keys", "copy", "size", "words", "slots"))
+    assert all(np.array_equal(joined(alone, name), getattr(one, name)) for name in ("keys", "copy", "size", "words", "slots"))
     back = chosen(one, np.arange(len(batch))[::-1])
-    assert np.array_equal(joined([chosen(back, np.array([i])) for i in range(len(batch))][::-1]).words, one.words)
+    assert np.array_equal(joined([chosen(back, np.array([i])) for i in range(len(batch))][::-1], "words"), one.words)
+
+
+def joined(parts: list[Items], name: str) -> np.ndarray:
+    return np.concatenate([getattr(part, name) for part in parts])
+
+
+def test_a_version_that_sketches_in_another_way_is_told(monkeypatch):
+    """Other constants of the hash functions give another scheme."""
+    kept = settings_of().to_dict()
+    assert Settings.from_dict(kept).to_dict() == kept
+    monkeypatch.setattr("likewise.items.documents.BYTE_KEYS", np.uint64(1))
+    with pytest.raises(FormatError, match="in another way"):
+        Settings.from_dict(kept)
 
 
 def test_a_batch_and_the_columns_of_a_run_give_the_same_items():
@@ -107,6 +121,7 @@ def test_what_cannot_be_in_an_index_is_refused_with_a_reason(choices, said):
         ({"family": {"name": "MinHash", "width": 3}}, "does not plan"),
         ({"threshold": "7"}, "threshold='7'"),
         ({"groups": {"words": "?", "of": "?"}}, "damaged"),
+        ({"scheme": "0" * 32, "likewise": "0.0.9"}, "sketches items in another way.*0.0.9 made it: read it with that version"),
     ],
 )
 def test_damaged_settings_are_refused(change, said):

@@ -15,7 +15,7 @@ from likewise import schema
 from likewise.drawing.numbers import percent
 from likewise.errors import UsageError
 from likewise.families.bbit import BBit
-from likewise.index.settings import LEAST_RECALL, SLOT_BITS, Settings, recall_at
+from likewise.index.settings import LEAST_RECALL, SLOT_BITS, Settings
 from likewise.index.store import Contents, Items, View
 from likewise.io.idcolumn import column_of
 from likewise.items.wrapped import wrapped
@@ -76,7 +76,7 @@ class Comparison:
         self.family = None if settings.exact else BBit(plan.slots, SLOT_BITS, plan.sketch, settings.options.seed)
         one = (schema.WHOLE_DISTANCE if job.base.whole else schema.DISTANCE) if job.distances else schema.SIMILARITY
         self.columns = [one] if self.family is None else ESTIMATES
-        self.recall = recall_at(settings, limit)
+        self.recall: float = plan.curve(float(limit))
         self.looser = limit > plan.threshold if job.distances else limit < plan.threshold
 
     def check(self) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +16,6 @@ from likewise.job import Job
 from likewise.messages import option
 from likewise.options import Options, resolve
 from likewise.planning import Facts, Plan, choose
-from likewise.planning.choose import limit_of
 from likewise.planning.families import FAMILIES
 from likewise.runs.inspection import job_of
 
@@ -77,7 +74,16 @@ class Settings:
         return replace(job_of(self.options, facts=self.facts, grouped=self.grouped), plan=self.plan, exact=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings as JSON, for a store, which itself reads sets, bands, bits and slots alone; `from_dict` reads them."""
+        """The settings as JSON, for a store, which itself reads sets, bands, bits and slots alone; `from_dict` reads them.
+
+        ``scheme`` is a digest of a known item as it is sketched, so that a version that sketches items differently is told.
+        """
+        from likewise.index.sketching import scheme_of
+
+        return {**self.described(), "scheme": scheme_of(self)}
+
+    def described(self) -> dict[str, Any]:
+        """The settings as plain values, without their scheme."""
         options, facts = self.options, self.facts
         family = {"name": self.plan.collision.family, **self.plan.collision.parameters}
         layout = {"bands": self.plan.bands, "rows": self.plan.rows, "sketch": self.plan.sketch, "tune": self.plan.tune}
@@ -103,8 +109,13 @@ class Settings:
         if not isinstance(given, Mapping) or given.get("format") != FORMAT:
             found = given.get("format") if isinstance(given, Mapping) else None
             raise FormatError(f"the settings of the index have the format {found!r}, and this version of likewise reads {FORMAT}; {made_by(given)}")
+        from likewise.index.sketching import scheme_of
+
         try:
-            return read(given)
+            found, scheme = read(given), given["scheme"]
+            if scheme_of(found) != scheme:
+                raise FormatError(f"this version of likewise sketches items in another way than the index; {made_by(given)}")
+            return found
         except FormatError:
             raise
         except (LikewiseError, KeyError, TypeError, ValueError, AttributeError) as error:
@@ -123,7 +134,7 @@ class Settings:
 
     def difference(self, other: Settings) -> str:
         """The first setting in which two indexes differ, for a message; empty if items of one can be kept in the other."""
-        mine, yours = ({name: value for name, value in one.to_dict().items() if name != "likewise"} for one in (self, other))
+        mine, yours = ({name: value for name, value in one.described().items() if name != "likewise"} for one in (self, other))
         for name in [*mine, *(name for name in yours if name not in mine)]:
             if mine.get(name) != yours.get(name):
                 return f"{name} is {shown(mine.get(name))} in the one and {shown(yours.get(name))} in the other"
@@ -243,19 +254,3 @@ def shown(value: Any) -> str:
     """A setting for a message, in few characters."""
     text = ", ".join(f"{name} {one}" for name, one in value.items()) if isinstance(value, Mapping) else str(value)
     return text if len(text) <= 80 else text[:77] + "..."
-
-
-def limit_at(settings: Settings, threshold: object, within: object) -> Fraction:
-    """The limit of a query, as a value of the measure. Raises UsageError for an invalid one."""
-    return limit_of(settings.options.method, threshold, within)
-
-
-def recall_at(settings: Settings, limit: Fraction) -> float:
-    """The probability that a pair exactly at ``limit`` is found by the bands of the index."""
-    found: float = settings.plan.curve(float(limit))
-    return found
-
-
-def path_of(where: Any) -> Path | str | None:
-    """The place of an index as it was given: None, a path, or an address."""
-    return where if where is None or (isinstance(where, str) and "://" in where) else Path(where)

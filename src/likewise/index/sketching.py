@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import xxhash
 
 from likewise.errors import UsageError
 from likewise.families.bbit import BBit
@@ -21,8 +22,10 @@ from likewise.records import TEXT, Records
 from likewise.stages.kept import copies_kept, keys_kept, words_kept
 from likewise.stages.sketch import group_words
 
-#: Columns that an index takes from those of a stage (`stages.sketch.sketcher`).
-COLUMNS = ("copy", "size", "sets", "band_keys", "per")
+#: A text that shows how texts are normalized and cut: letters, marks, numbers, scripts without spaces, stop words, code, lines.
+SAMPLE = (
+    "The quick, brown fox of 1984 jumps over it's \u212b e\u0301 na\u00efve \u6771\u4eac\u90fd if (x_1 != 0x2A) { return; }\n\n\tA second LINE.\n"
+)
 
 
 class Sketching:
@@ -63,6 +66,25 @@ class Sketching:
         if len(values) != n:
             raise UsageError(f"{option('per')}: {len(values):,} values for {n:,} items; give one for each")
         return group_words(binary.from_list(values), n, self.job.seed)
+
+
+def scheme_of(settings: Settings) -> str:
+    """A digest of a known item as an index with these settings keeps it. It tells versions apart that sketch items in different ways."""
+    wide = settings.facts.dimension or settings.facts.features or 1
+    numbers = np.cos(np.arange(3 * wide, dtype=np.float64)).reshape(3, wide)
+    known = {
+        "texts": [SAMPLE],
+        "lists of token ids": [[*range(-5, 40)]],
+        "sets": [[1, -5, 2**63, "7", "milk"]],
+        "weighted sets": [{1: 0.5, "milk": 2.0, -5: 1.0}],
+        "vectors": numbers[:1],
+        "sparse vectors": [{"indices": [1, 7, 400], "values": [0.5, -1.0, 2.0]}],
+        "codes": numbers[:1] > 0,
+        "feature sets": [numbers],
+    }
+    sketching = Sketching(settings)
+    found = sketching.items(known[sketching.job.kind.name], per=None if settings.options.per is None else ["milk"])
+    return xxhash.xxh3_128_hexdigest(b"".join(each.tobytes() for each in (found.keys, found.copy, found.size, found.words, found.slots)))
 
 
 def refuse_origins(found: Items, tokens: np.ndarray) -> None:
@@ -149,11 +171,3 @@ def chosen(items: Items, places: np.ndarray) -> Items:
         words = words[np.arange(int(to[-1]) if len(to) else 0) + np.repeat(ends[places] - to, size)]
     ids = [items.ids[place] for place in places.tolist()] if len(items.ids) else []
     return Items(ids, items.keys[places], items.copy[places], items.size[places], words, items.slots[places])
-
-
-def joined(parts: Sequence[Items]) -> Items:
-    """The items of several batches, one after the other. There must be one batch at least."""
-    if len(parts) == 1:
-        return parts[0]
-    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ("keys", "copy", "size", "words", "slots")}
-    return Items([one for part in parts for one in part.ids], **arrays)

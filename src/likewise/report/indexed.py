@@ -107,7 +107,7 @@ def choices_of(index: Indexed, typed: dict[str, Any]) -> dict[str, Any]:
 
 def made_by(settings: Settings) -> dict[str, Any]:
     """The options of an index that hold for a comparison with it."""
-    made = settings.to_dict()
+    made = settings.described()
     method, limit = settings.options.method, "within" if "within" in made else "threshold"
     found = {name: made[name] for name in ("by", limit, "recall", "seed", "per") if made[name] is not None}
     found |= {name: made["plan"][name] for name in ("bands", "rows", "sketch", "tune") if made["plan"][name]}

@@ -20,7 +20,7 @@ from likewise.index.answers import Answers, Comparison, answers, table
 from likewise.index.arrivals import add_new
 from likewise.index.ids import is_id, json_id, json_ids
 from likewise.index.opened import Durability, created, opened
-from likewise.index.settings import Kept, Settings, limit_at, recall_at, settings_of
+from likewise.index.settings import Kept, Settings, settings_of
 from likewise.index.sketching import Sketching, nothing
 from likewise.index.store import Change, Existing, Items, Store
 from likewise.io.ids import from_json
@@ -28,6 +28,7 @@ from likewise.items.wrapped import wrapped
 from likewise.messages import option
 from likewise.methods import Measure, Text
 from likewise.options import integer
+from likewise.planning.choose import limit_of
 from likewise.progress import Progress
 from likewise.runs.building import Creation, check_existing
 from likewise.runs.table import Table
@@ -263,7 +264,8 @@ class Index:
         Raises UsageError for values that are not items of the index, with the row.
         """
         check_k(k)
-        comparison = self.comparison() if threshold is None and within is None else self.comparison(limit_at(self.settings, threshold, within))
+        usual = threshold is None and within is None
+        comparison = self.comparison(None if usual else limit_of(self.settings.options.method, threshold, within))
         if not force:
             comparison.check()
         queries, view = self._sketched(items, ids, per), self.store.view()
@@ -336,10 +338,10 @@ class Index:
     def info(self) -> dict[str, Any]:
         """Facts about the index, as plain values: items, removed, bytes, what it promises about durability, and its settings."""
         plan = self.settings.plan
-        chosen = self.settings.to_dict()
+        chosen = self.settings.described()
         limit = "within" if self.settings.options.method.facts.distance else "threshold"
         kept = ("by", "normalize", "seed", "per", "family", "sets", "bits", "likewise")
-        layout = {"bands": plan.bands, "rows": plan.rows, "recall": recall_at(self.settings, plan.threshold)}
+        layout = {"bands": plan.bands, "rows": plan.rows, "recall": plan.recall}
         return {**self.store.info(), limit: float(plan.threshold), **layout, **{name: chosen[name] for name in kept}, **chosen["facts"]}
 
     def close(self) -> None:
