@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xxhash
 
+from likewise.compiled.holding import holding
 from likewise.errors import FormatError, UsageError
 from likewise.index.files import Arrays, Writing, damaged
 from likewise.index.store import KEY_BITS, Contents, Items
@@ -177,6 +178,7 @@ class Segment:
         self._bands = Bands(borders.reshape(form.bands, -1), entries.reshape(form.bands, meeting))
         self._most = {"full": 1, "compact": 8}.get(form.sets, 1 << 32) * len(self._data)  # words; each takes a bit at least
         self._finer = Kept()
+        self._find = holding(segments.find, self._ids, self._id_ends, self._text, self._living)
 
     def _check_lengths(self, meeting: int, borders: np.ndarray, entries: np.ndarray) -> None:
         """Raise FormatError if an array has another length than the kernels take for granted, or names what is not there."""
@@ -312,7 +314,10 @@ class Segment:
 
     def find(self, hashes: np.ndarray, text: np.ndarray, offsets: np.ndarray, gone: np.ndarray) -> np.ndarray:
         out = np.empty(len(hashes), np.int64)
-        self._checked(segments.find(self._ids, self._id_ends, self._text, self.living(gone), hashes, text, offsets, out))
+        if len(gone):
+            self._checked(segments.find(self._ids, self._id_ends, self._text, self.living(gone), hashes, text, offsets, out))
+        else:
+            self._checked(self._find(hashes, text, offsets, out))
         return out
 
     # --- what items are
