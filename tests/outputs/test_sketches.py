@@ -155,6 +155,14 @@ def test_runs_without_band_keys_or_sets_are_refused(choices, said, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl"]
 
 
+def test_a_comparison_with_an_index_has_no_sketches(tmp_path):
+    with lw.Index.create(tmp_path / "seen.lw") as ix:
+        ix.add(["some text"], ids=["a"])
+    with pytest.raises(lw.UsageError, match="items that are compared with an index have shorter keys than sketches; leave it out, and add"):
+        lw.dedup(["some text"], against=tmp_path / "seen.lw", out=tmp_path / "out", sketches=True)
+    assert not (tmp_path / "out").exists()
+
+
 def test_nothing_is_written_without_an_output():
     with pytest.raises(lw.UsageError, match="sketches=True: nothing is written without out="):
         lw.dedup(["some text"], sketches=True)

@@ -31,7 +31,7 @@ TABLE = f"out overwrite csv_formulas {MESSAGES} exit_code"
 OUT = {"help": "Output file (.parquet, .jsonl, .csv or .tsv); without it, rows go to standard output.", "metavar": "FILE", "values": FILE}
 REPLACE_FILE = {"help": "Replace FILE when the new one is complete."}
 REPLACE = {"help": "Replace the index at PATH when the new one is complete."}
-#: What is wrong with the id of a record, and what to do, by action.
+#: The fault of an id, and the remedy, by action.
 REFUSED = {
     "add": (
         "is in the index already",

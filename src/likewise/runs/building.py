@@ -32,7 +32,7 @@ from likewise.runs import pipeline
 from likewise.runs.session import Inputs, resolved, started
 from likewise.runs.writing import HASH_SCHEME
 
-#: What happens with a record whose id an earlier one has: it is an error; the record is left out; or the earlier one is.
+#: The outcome for a record whose id an earlier one has: an error; the record is left out; or the earlier one is.
 Existing = Literal["refuse", "skip", "replace"]
 #: Sources whose records are named by numbers: data in Python, and standard input.
 UNNAMED = ("memory.arrow", STDIN)

@@ -158,8 +158,11 @@ def of_sketches(collection: Collection, kept: np.ndarray, job: Job, folder: Path
 
 def check_sketches(job: Job) -> None:
     """Raise UsageError, before any work, if the run has no band keys for an index, with the option that makes it have them."""
-    if not job.options.sketches or job.plan is not None:
+    if not job.options.sketches or (job.plan is not None and job.kept is None):
         return
+    if job.kept is not None:
+        more = "add the kept records to the index in place of it"
+        raise UsageError(f"{option('sketches')}: items that are compared with an index have shorter keys than sketches; leave it out, and {more}")
     what, asked = f"{option('sketches')}: an index needs band keys", job.options.asked
     if job.base.bandless or job.compared.bands == NEVER:
         raise UsageError(f"{what}, and {option('by', str(job.method))} compares {job.compared.name} without bands; leave it out")
