@@ -270,9 +270,10 @@ def indexes(folder: Path) -> None:
         items = Items(ids, keys[numbers], copy[numbers], size, kept, np.zeros((700, slots), np.uint8))
         form = {"bands": 3, "sets": sets, "bits": 48, "slots": slots}
         store = memory.create(None, form)
-        for _ in range(3):
+        for turn in range(3):
             for existing in ("replace", "require"):
                 store.write(Change(items, existing, store.view().last - 1))
+            store.write(Change(replace(items, ids=[b"%d of %d" % (number, turn) for number in range(700)])))
             for view in (store.view(), store.view().with_gone(np.array([store.view().last]))):
                 found = view.members(items.keys, items.copy)
                 view.contents(found.content)

@@ -12,7 +12,7 @@ from likewise.index.tail import Tail
 
 
 class Applied(NamedTuple):
-    """What became of a change, and what is to be kept of it."""
+    """The outcome of a change, and the rows that a log needs."""
 
     outcome: Outcome
     items: Items  # those that were added
@@ -21,7 +21,7 @@ class Applied(NamedTuple):
 
 
 def applied(view: Parts, tail: Tail, change: Change, following: int) -> tuple[Parts, Applied]:
-    """Apply a change by its rules: the view after it. Items are added to ``tail``; nobody sees them before the view is handed out.
+    """Apply a change and return the view after it. Items are added to ``tail``; nobody sees them before the view is handed out.
 
     following: the number of the next item, above all that were given.
     """

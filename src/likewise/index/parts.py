@@ -36,7 +36,7 @@ class Piece:
     _kept: Kept = field(default_factory=Kept)
 
     def without(self, items: np.ndarray) -> Piece:
-        """The same without these items, of which none was removed before."""
+        """The same without these living items."""
         if not len(items):
             return self
         gone = np.zeros(self.part.items // 64 + 1, np.uint64)
@@ -52,15 +52,15 @@ class Piece:
     def gone_items(self) -> np.ndarray:
         return places_of(self.gone, self.part.items)
 
-    def crowd(self, band: int, keys: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+    def bucket(self, band: int, keys: tuple[int, ...]) -> tuple[np.ndarray, ...]:
         """The living contents that have these keys in a band and those after it, in order of arrival: the numbers of their first living items, and
         their places in the bucket of the first key.
         """
-        return self._kept.get((band, *keys), lambda: self._crowd(band, keys))
+        return self._kept.get((band, *keys), lambda: self._bucket(band, keys))
 
-    def _crowd(self, band: int, keys: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+    def _bucket(self, band: int, keys: tuple[int, ...]) -> tuple[np.ndarray, ...]:
         if len(keys) > 1:
-            numbers, places = self.crowd(band, keys[:-1])
+            numbers, places = self.bucket(band, keys[:-1])
             mine = np.flatnonzero(self.finer(band, keys[:-1]) == np.uint64(keys[-1]))
             return numbers[mine], places[mine]
         numbers = self.part.firsts(self.part.bucket(band, keys[0]), self.gone)
@@ -71,13 +71,13 @@ class Piece:
         return numbers[places], places
 
     def finer(self, band: int, keys: tuple[int, ...]) -> np.ndarray:
-        """The keys of the next band of such a crowd."""
-        found, places = self.part.finer(band, keys[0], len(keys)), self.crowd(band, keys)[1]
+        """The keys of the next band of such a bucket."""
+        found, places = self.part.finer(band, keys[0], len(keys)), self.bucket(band, keys)[1]
         return found if len(places) == len(found) and not len(self.gone) else found[places]
 
     def heads(self, band: int, keys: tuple[int, ...], most: int) -> tuple[np.ndarray, ...]:
-        """The first contents of such a crowd with each key of the next band, at most so many: their numbers, and these keys."""
-        return self._kept.get((-1 - most, band, *keys), lambda: headed(self.crowd(band, keys)[0], self.finer(band, keys), most))
+        """The first contents of such a bucket with each key of the next band, at most so many: their numbers, and these keys."""
+        return self._kept.get((-1 - most, band, *keys), lambda: headed(self.bucket(band, keys)[0], self.finer(band, keys), most))
 
 
 def headed(numbers: np.ndarray, keys: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -125,7 +125,7 @@ class Parts:
     def exchanged(self, old: Sequence[Part], new: Sequence[Segment]) -> Parts:
         """The view with new parts in place of neighbours, which have the same items but for those that were removed.
 
-        What was removed since the new parts were made stays removed. A snapshot of a tail stands for any other of it.
+        Items that were removed since the new parts were made stay removed. A snapshot of a tail stands for any other of it.
         """
         names = {id(part.tail) if isinstance(part, Recent) else id(part) for part in old}
         there = [place for place, part in enumerate(self.parts) if id(part.tail if isinstance(part, Recent) else part) in names]
@@ -166,14 +166,14 @@ class Parts:
             return Members(query, numbers, crowded)
         lists, queries = [numbers[~full[query]]], [query[~full[query]]]
         for one in np.flatnonzero(full).tolist():
-            met, crowded[one] = Crowded(self, keys[one], most).met(copy[one])
+            met, crowded[one] = Overfull(self, keys[one], most).met(copy[one])
             lists.append(met)
             queries.append(np.full(len(met), one))
         order = np.argsort(np.concatenate(queries), kind="stable")
         return Members(np.concatenate(queries)[order], np.concatenate(lists)[order], crowded)
 
     def _joined(self, found: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-        """What queries meet in all parts: (numbers, queries), each content once a query, named by its first living item."""
+        """The pairs of queries and contents of all parts: (numbers, queries), each content once a query, named by its first living item."""
         if not found:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         if len(found) == 1:
@@ -188,7 +188,7 @@ class Parts:
         return numbers[places], query[places]
 
     def shares_after(self, keys: np.ndarray, sizes: np.ndarray, after: int) -> bool:
-        """Whether a living item with a number above ``after`` shares a key with one of these, which are not empty."""
+        """True if a living item with a number above ``after`` shares a key with one of these, of the sizes uint32[q]; empty ones share none."""
         keys = np.ascontiguousarray(keys)
         return any(piece.part.last > after and piece.part.shares_after(keys, sizes, piece.gone, after) for piece in self.pieces)
 
@@ -266,8 +266,8 @@ class Parts:
         return chain.from_iterable(piece.part.scan(piece.gone, after, most) for piece in self.pieces if piece.part.last > after)
 
 
-class Crowded:
-    """What one query meets where a bucket may be overfull: the rule of stages/candidates.py with the query last."""
+class Overfull:
+    """The contents that one query meets where buckets may be overfull: the rule of stages/candidates.py with the query last."""
 
     def __init__(self, view: Parts, keys: np.ndarray, most: int):
         self.view, self.keys, self.most = view, keys.tolist(), most
@@ -285,7 +285,7 @@ class Crowded:
         return np.array(sorted(met), np.int64), crowded
 
     def in_band(self, band: int) -> tuple[list[int], bool]:
-        """What it meets in one band, and whether that is all of the bucket."""
+        """The contents that it meets in one band, and True if these are all of the bucket."""
         pieces, found = self.view.pieces, dict[int, None]()
         keys: tuple[int, ...] = (self.keys[band],)
         while True:
@@ -301,7 +301,7 @@ class Crowded:
         """The first contents with these keys in all parts, at most so many."""
         found: list[int] = []
         for place, piece in enumerate(self.view.pieces):
-            numbers = piece.crowd(band, keys)[0]
+            numbers = piece.bucket(band, keys)[0]
             for begin in range(0, len(numbers), most):
                 if len(found) < most:
                     found += self.new(place, numbers[begin : begin + most]).tolist()

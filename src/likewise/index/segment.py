@@ -4,7 +4,7 @@
     NNNNNNNN.items  numbers, ids, copies
     NNNNNNNN.sets   sizes, and words, or shortened signatures
 
-Whatever makes a segment, a bulk load, the items that were written last, or other segments, goes through `Building`, so equal items make equal bytes.
+`Building` makes every segment, of items that are loaded, of those that were written last, or of other segments. So equal items make equal bytes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NOTHING = np.zeros(0, np.uint64)
 
 
 class Form(NamedTuple):
-    """What is kept of an item."""
+    """The layout of an item in a segment."""
 
     bands: int
     sets: str
@@ -291,13 +291,13 @@ class Segment:
         return out
 
     def firsts(self, rows: np.ndarray, gone: np.ndarray) -> np.ndarray:
-        """The number of the first living item of each content, -1: there is none."""
+        """The number of the first living item of each content; -1 if all were removed."""
         out = np.empty(len(rows), np.int64)
         segments.firsts(self.living(gone), rows, out)
         return out
 
     def rows_with(self, copy: np.ndarray) -> np.ndarray:
-        """The contents that are these, int64[n]; -1: none is."""
+        """The rows of these contents, int64[n]; -1 for those that it lacks."""
         out = np.empty(len(copy), np.int64)
         self._checked(segments.rows_with(self._copies, copy, out))
         return out
@@ -367,7 +367,7 @@ class Segment:
 
 
 def is_border(length: int) -> bool:
-    """Whether so many borders are those of a power of two buckets, at least 2^FEWEST_BITS."""
+    """True for the number of borders of a power of two buckets, at least 2^FEWEST_BITS."""
     return length - 1 >= 1 << sorted_bands.FEWEST_BITS and (length - 1) & (length - 2) == 0
 
 

@@ -14,7 +14,7 @@ from likewise.kernels.tails import Table
 
 
 class Rest(NamedTuple):
-    """What items are, besides their keys."""
+    """The numbers, words, slots and ids of items."""
 
     numbers: np.ndarray  # int64[n]
     words: np.ndarray  # uint64
@@ -61,7 +61,7 @@ class Tail:
 
     @property
     def bytes(self) -> int:
-        """Of what the items are, about."""
+        """The room of the items, about."""
         return 8 * int(self._rest.ends[self.items]) + int(self._rest.id_ends[self.items]) + self.items * (8 * self.form.bands + 64 + self.form.slots)
 
     def append(self, numbers: np.ndarray, items: Items) -> None:
@@ -87,7 +87,7 @@ class Tail:
         self.items = end
 
     def _grow(self, room: int) -> None:
-        """Make room for items, and build the table of keys anew if it gets larger."""
+        """Make room for items, in larger arrays and a larger table of keys."""
         table, used = self._table, self.items
         if len(table.columns) >= room:
             return

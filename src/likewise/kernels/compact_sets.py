@@ -1,6 +1,6 @@
 """Ascending words in few bits each: the code of Elias and Fano (Fano, On the number of bits required to implement an associative memory, 1971).
 
-Of each word the upper ``bits`` are kept. Their lower part stands as it is, in so many bits that about one word is left for each value of the upper
+The upper ``bits`` of each word are kept. Their lower part stands as it is, in so many bits that about one word is left for each value of the upper
 part. The upper parts stand in unary: word k of a set is bit (its upper part + k) of a string of bits. Sets of 196 words of 48 bits take 5.3 bytes a
 word. A set begins at a byte: first the lower parts, then the string.
 """
@@ -76,7 +76,7 @@ def encode(words, sizes, bits, ends, data):
 @kernel
 def decode(data, begins, ends, sizes, bits, out):
     """Write the words of sets one after the other, uint64[sum of sizes]; lost bits are 0. Returns the place of a set that is
-    damaged, -1: none is.
+    damaged, else -1.
 
     data: uint8, with `SPARE` bytes after the last set. begins, ends: int64[n], the bytes of each; sizes: uint32[n]. Nothing outside is read.
     """

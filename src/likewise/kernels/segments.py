@@ -30,7 +30,7 @@ class Living(NamedTuple):
 
 
 class Copies(NamedTuple):
-    """What copies have in common, by row, and the rows in ascending order of it."""
+    """The 96 bits that copies have in common, by row, and the rows in ascending order of these."""
 
     high: np.ndarray  # uint64[m]
     low: np.ndarray  # uint32[m]
@@ -204,7 +204,7 @@ def distinct(query, copy, out):
 
 @kernel
 def shares_after(bands, living, keys, sizes, after):
-    """Whether a living item with a number above ``after`` shares a key with one of these: 1 or 0, or DAMAGED.
+    """1 if a living item with a number above ``after`` shares a key with one of these, else 0, or DAMAGED.
 
     keys: uint64[q, bands], of items of the sizes uint32[q].
     """
@@ -243,7 +243,7 @@ def rows_of(living, items, out):
 
 @always
 def is_before(copies, row, high, low):
-    """Whether a row's copy comes before another."""
+    """True if a row's copy comes before another."""
     return copies.high[row] < high or (copies.high[row] == high and copies.low[row] < low)
 
 
@@ -311,7 +311,7 @@ def living_copies(copies, living, wanted, counts, numbers):
 
 @kernel
 def describe(living, copies, sizes, most, items, rows, copy, begins, lengths):
-    """What the contents of items are: rows int64[n], copy uint64[n, 2], where their words begin and how many they are; in all, or DAMAGED.
+    """The contents of items: rows int64[n], copy uint64[n, 2], where their words begin, and their numbers. Returns the sum of these, or DAMAGED.
 
     most: the end of the last word that may be there.
     """
