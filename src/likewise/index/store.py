@@ -29,7 +29,7 @@ class Items:
     ids: Sequence[bytes]  # the JSON text of each id: b'7', b'"a"'
     keys: np.ndarray  # uint64[n, bands], a row an item; below 2^KEY_BITS; those of empty items need not be kept
     copy: np.ndarray  # uint64[n, 2], the second below 2^32: equal for items that are copies of each other, which have all but the id in common
-    size: np.ndarray  # uint32[n]: the number of words of each item; 0: an empty item; its keys are 0, and it meets nothing
+    size: np.ndarray  # uint32[n]: the number of words of each item; 0: an empty item; its keys are 0, and it is in no bucket
     words: np.ndarray  # uint64[m]: the words that are compared, item after item; none if the index keeps no words
     slots: np.ndarray  # uint8[n, slots]: shortened signatures for estimates, if the index keeps no words; else [n, 0]
 
