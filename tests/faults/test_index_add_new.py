@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from functools import partial
 
 import pytest
 
 import likewise as lw
+from index_faults import Forked
+from index_servers import SERVED, server
 from index_stores import STORES
 from indexes import index_in
 from likewise.index.embedded import upkeep
@@ -67,3 +71,21 @@ def test_in_a_folder(disk, scaled, monkeypatch, sets):
         assert index.check() == []
     with lw.Index.open(disk / "index", read_only=True) as index:
         assert judge(index, items, told) == many < len(items)
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_by_eight_processes(name, tmp_path):
+    """Where several processes may write, each opens the index itself."""
+    items, address = planted(3, 20), server(name).address(f"by-{tmp_path.name}")
+    lw.Index.create(address, durability="relaxed", **CHOICES).close()
+
+    def write(writer: int, say) -> None:
+        with lw.Index.open(address, durability="relaxed") as index:
+            for answer in brought(index, items, writer):
+                say(json.dumps(answer))
+
+    writers = [Forked(partial(write, writer)) for writer in range(WRITERS)]
+    done = [process.wait() for process in writers]
+    assert [(one.status, one.error) for one in done] == [(0, "")] * WRITERS
+    with lw.Index.open(address, read_only=True) as index:
+        assert judge(index, items, [[tuple(json.loads(line)) for line in one.said] for one in done]) < len(items)

@@ -184,19 +184,37 @@ def test_a_disk_that_syncs_nothing_it_was_asked_to(disk, scaled):
     assert refused > 0 and right > 0
 
 
-def judged(path: Path, sets: str, steps: list[Step], many: int) -> str:
+def test_a_relaxed_index_has_all_items_of_an_earlier_moment(disk):
+    """It need not keep what was acknowledged last, but is not damaged, and what was flushed is safe."""
+    sets, steps = "full", [*drawn(random.Random(6), 0, 6), Step("flush"), *drawn(random.Random(7), 1000, 4, tidy=False)]
+    root = disk / "root"
+    root.mkdir()
+    embedded.create(root / INDEX, SETS[sets], durability="relaxed").close()
+
+    def work(say) -> None:
+        small()
+        with opened(embedded.open(root / INDEX, durability="relaxed")) as store:
+            taking(store, steps, sets, say)
+
+    def judge(place: Path, lines: int) -> None:
+        assert judged(place / INDEX, sets, steps, lines, 7 if lines >= 7 else 0) == "right"
+
+    assert each_moment(root, work, judge, {name: MOODS[name] for name in FEW}) > 100
+
+
+def judged(path: Path, sets: str, steps: list[Step], many: int, least: int = 0) -> str:
     """ "refused", or "right" if the index holds the items of an earlier moment; raises WrongError for any other one."""
     try:
         store = embedded.open(path)
     except (FormatError, UsageError):
         return "refused"
     with opened(store):
-        for earlier in range(many, -1, -1):
+        for earlier in range(many, least - 1, -1):
             try:
                 check(store.view(), sets, [steps], [earlier])
                 return "right"
             except WrongError:
-                if not earlier:
+                if earlier == least:
                     raise
     raise AssertionError
 
