@@ -159,11 +159,13 @@ def main(folder: Path, given: dict[str, Any]) -> None:
     from likewise.service.run import bound, serve
     from likewise.service.serving import Serving
 
-    index: Any = lw.Index.open(given["index"]) if given["index"] else Failing(plain_index(**given["choices"]))
+    index: Any = lw.Index.open(given["index"], durability="relaxed") if given["index"] else Failing(plain_index(**given["choices"]))
     log = Log(sys.stderr.buffer, "debug")
     listening = bound("127.0.0.1", 0)
     tokens = folder / "tokens" if given["tokens"] else None
-    serving = Serving(index, log, token_file=tokens, host="127.0.0.1", writes=given["tokens"], limits=Limits(**given["limits"]))
+    remote = "://" in (given["index"] or "")
+    limits = Limits(**given["limits"])
+    serving = Serving(index, log, token_file=tokens, host="127.0.0.1", writes=given["tokens"], remote=remote, limits=limits)
     serving.warm()
     serve(serving, listening, lambda: log.add("info", "started", url=f"http://127.0.0.1:{listening.getsockname()[1]}"))
 

@@ -65,7 +65,7 @@ class Calls:
         return self._index.remove(values, **options)
 
     def contains(self, ids: Sequence[Any]) -> list[bool]:
-        """Whether each of these ids is in the index, at one moment."""
+        """For each id, True if it is in the index. All are looked up at one moment."""
         found: list[bool] = (self._index.store.view().find(json_ids(map(whole_id, ids))) >= 0).tolist()
         return found
 

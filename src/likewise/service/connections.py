@@ -9,7 +9,7 @@ from typing import Any
 
 from likewise.service.limits import Limits
 
-#: What uvicorn needs to be fast, and to bound what a connection takes.
+#: The libraries with which uvicorn is fast.
 FAST = ("uvloop", "httptools")
 
 

@@ -25,7 +25,7 @@ encode = msgspec.json.Encoder().encode
 
 @dataclass(slots=True)
 class Asked:
-    """What the log and the metrics say of a request."""
+    """The facts about a request for the log."""
 
     id: str
     token: str = ""  # its name
@@ -245,7 +245,7 @@ def stream_options(serving: Serving, name: str, received: Received) -> dict[str,
 
 
 async def in_time(serving: Serving, answer: asyncio.Future[Any]) -> Any:
-    """What the index answers. Raises ProblemError if it takes too long: a change may be made nevertheless."""
+    """The answer of the index. Raises ProblemError if it takes too long: a change may be made nevertheless."""
     try:
         async with asyncio.timeout(serving.limits.answer_seconds):
             return await answer
@@ -276,10 +276,10 @@ ENDPOINTS = (
     Endpoint(POST, "/v1/add-new", "write", "Add each item that has no similar one yet.", Items("add_new", changed), "add_new", Changed, line=Added),
     Endpoint(POST, "/v1/update", "write", "Replace items that are there.", Items("update", changed), "update", Changed, line=Added),
     Endpoint(POST, "/v1/remove", "write", "Remove items by their ids.", remove, "remove", Removal),
-    Endpoint(POST, "/v1/contains", "read", "Whether there are items with these ids.", contains, "contains", Contained),
+    Endpoint(POST, "/v1/contains", "read", "Look up ids.", contains, "contains", Contained),
     Endpoint(GET, "/v1/info", "read", "Facts about the index.", info),
-    Endpoint(GET, "/healthz", "", "Whether the process answers.", health, answer=State),
-    Endpoint(GET, "/readyz", "", "Whether the service takes requests.", readiness, answer=State),
+    Endpoint(GET, "/healthz", "", "Answer, if the process runs.", health, answer=State),
+    Endpoint(GET, "/readyz", "", "Tell if the service takes requests.", readiness, answer=State),
     Endpoint(GET, "/metrics", "read", "Metrics for Prometheus.", metrics, media=CONTENT_TYPE),
     Endpoint(GET, "/openapi.json", "", "This document.", document),
 )

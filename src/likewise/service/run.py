@@ -37,7 +37,7 @@ def addresses(host: str, port: int) -> list[Any]:
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A socket at this address. Raises UsageError if it cannot be had."""
+    """A socket that listens at this address. Raises UsageError if the system refuses it."""
     family, kind, protocol, _, address = addresses(host, port)[0]
     made = socket.socket(family, kind, protocol)
     try:

@@ -1,4 +1,4 @@
-"""What all requests to one index share."""
+"""The state that all requests to one index share."""
 
 from __future__ import annotations
 

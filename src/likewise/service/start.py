@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from likewise.errors import UsageError, install, missing_part
+from likewise.index.opened import Durability
 from likewise.io.manifest import is_output
 from likewise.messages import either, option, quoted
+from likewise.report.indexed import shown
 from likewise.service import tokens
 from likewise.service.connections import missing
 from likewise.service.logs import Log
@@ -25,11 +27,12 @@ def start(
     host: str,
     port: int,
     token_file: Path | None,
+    durability: Durability,
     log: Log,
     warn: Callable[[str], None],
     tell: Callable[[str], None] | None = None,
 ) -> None:
-    """Open the index at a path or an address, and serve it until the process is told to stop.
+    """Open the index at a path or an address, and serve it until a signal ends the process.
 
     tell: called with where it can be reached. Raises UsageError for options that do not go together, and for what is no index.
     """
@@ -49,7 +52,7 @@ def start(
     refuse_output(path)
     listening = bound(host, port)
     try:
-        index = Index.open(path, read_only=not writes)
+        index = Index.open(path, read_only=not writes, durability=durability)
     except BaseException:
         listening.close()
         raise
@@ -60,7 +63,7 @@ def start(
     def started() -> None:
         log.add("info", "started", url=address, items=len(index), writes=writes)
         if tell:
-            tell(f"serving {path} at {address}, {'for reading and writing' if writes else 'for reading only'}; Ctrl-C stops it")
+            tell(f"serving {shown(path)} at {address}, {'for reading and writing' if writes else 'for reading only'}; Ctrl-C stops it")
 
     serve(serving, listening, started)
 

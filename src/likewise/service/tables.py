@@ -21,7 +21,7 @@ from likewise.service.wire import Changed, Match, Queried
 
 
 class Shape(NamedTuple):
-    """What an index takes and gives."""
+    """The items of an index, and its columns."""
 
     kind: Kind
     per: str | None  # the field of groups

@@ -81,7 +81,7 @@ class Queried(Struct):
 
 
 class Added(Struct, omit_defaults=True):
-    """Whether an item was added, and if not, the similar items that are there (add-new)."""
+    """The outcome for an item. matches: of one that add-new did not add, the similar items in the index."""
 
     id: str | int | None  # null: an item without an id that was not added
     added: bool

@@ -1,4 +1,4 @@
-"""Changes: one thread makes them, in the order of arrival, and several that are alike by one call of the index."""
+"""Changes: one thread makes them, in the order of arrival, and those of the same sort by one call of the index."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Writer:
         following: Write | None = None
         try:
             while (first := following or self._queue.get()) is not STOP:
-                taken, following = self._alike(first)
+                taken, following = self._same_sort(first)
                 self._told(sum(len(write.values) for write in taken))
                 self._give(taken, self._made(taken))
                 taken = []
@@ -91,7 +91,7 @@ class Writer:
             waiting = [write for write in waiting if write is not STOP]
             self._give(waiting, [ProblemError(500, STOPPED, error="LikewiseError")] * len(waiting))
 
-    def _alike(self, first: Write) -> tuple[list[Write], Write | None]:
+    def _same_sort(self, first: Write) -> tuple[list[Write], Write | None]:
         """The changes that one call makes, and the one after them, if it is there already."""
         taken, items, size = [first], len(first.values), first.size
         while True:
@@ -99,8 +99,8 @@ class Writer:
                 following = self._queue.get_nowait()
             except queue.Empty:
                 return taken, None
-            alike = following.name == first.name in TOGETHER and following.options == first.options
-            if not alike or items + len(following.values) > CALL_ITEMS or size + following.size > CALL_BYTES:
+            same = following.name == first.name in TOGETHER and following.options == first.options
+            if not same or items + len(following.values) > CALL_ITEMS or size + following.size > CALL_BYTES:
                 return taken, following
             taken.append(following)
             items, size = items + len(following.values), size + following.size
