@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from index_faults import opened, small
+from index_faults import opened, small, together
 from index_steps import SETS, Step, WrongError, check, drawn, items, taking
 from likewise.errors import FormatError, LikewiseError, UsageError
 from likewise.index import embedded
@@ -31,19 +31,20 @@ INDEX = Path("new/index")
 
 
 def each_moment(
-    root: Path, work: Callable[[Callable[[str], None]], object], judge: Callable[[Path, int], object], moods: dict[str, Mood], every: int = 1
+    root: Path, work: Callable[[Callable[[str], None]], object], judge: Callable[[Path, list[str]], object], moods: dict[str, Mood], every: int = 1
 ) -> int:
-    """Record a process, let the power fail at each moment of it, and judge what is left, and the number of lines that it had said; returns the number
-    of states of the disk."""
+    """Record a process, let the power fail at each moment of it, and judge what is left by the lines that it had said; returns the number of states
+    of the disk."""
     before = Disk.holding(root)
     done = traced(root, work)
     assert (done.status, done.error) == (0, "")
+    said = [call.data.decode().strip() for call in sorted(done.calls, key=lambda call: call.begin) if call.what == "said"]
     many = 0
     for moment, lines, name, image in failures(done.calls, moods, every, before):
         place = root.with_name(f"{root.name} {many}")
         with noted(place, moment, lines, name):
             image.write(place)
-            judge(place, lines)
+            judge(place, said[:lines])
         many += 1
     return many
 
@@ -143,6 +144,24 @@ def test_an_index_without_a_safeguard_is_found_out(disk, safeguard):
         failing(disk, "full", steps, MOODS, 1, "commit" if safeguard in SAFEGUARDS else "relaxed", SAFEGUARDS.get(safeguard, lambda: None))
 
 
+def test_each_moment_while_four_threads_write(disk, scaled):
+    """Their changes share commits, while the tail is flushed and segments are merged on other threads."""
+    sets, draw, root = "full", random.Random(8), disk / "root"
+    root.mkdir()
+    embedded.create(root / INDEX, SETS[sets]).close()
+    planned = [drawn(draw, 1000 * writer, scaled(10, 4)) for writer in range(4)]
+
+    def work(say) -> None:
+        small()
+        with opened(embedded.open(root / INDEX)) as store:
+            together(store, sets, planned, say)
+
+    def judge(place: Path, said: list[str]) -> None:
+        recovered(place, sets, planned, [said.count(f"{writer}") for writer in range(4)], True)
+
+    assert each_moment(root, work, judge, {name: MOODS[name] for name in FEW}, scaled(1, 6)) > 60
+
+
 def test_each_moment_after_a_power_failure(disk, scaled):
     """The power fails again while what it left is opened, repaired and written to."""
     sets, steps = "full", [*drawn(random.Random(9), 0, 10), Step("flush")]
@@ -196,8 +215,8 @@ def test_a_relaxed_index_has_all_items_of_an_earlier_moment(disk):
         with opened(embedded.open(root / INDEX, durability="relaxed")) as store:
             taking(store, steps, sets, say)
 
-    def judge(place: Path, lines: int) -> None:
-        assert judged(place / INDEX, sets, steps, lines, 7 if lines >= 7 else 0) == "right"
+    def judge(place: Path, said: list[str]) -> None:
+        assert judged(place / INDEX, sets, steps, len(said), 7 if len(said) >= 7 else 0) == "right"
 
     assert each_moment(root, work, judge, {name: MOODS[name] for name in FEW}) > 100
 
@@ -240,12 +259,12 @@ def test_a_backup_appears_complete_or_not_at_all(disk):
             store.backup(root / "copies/copy")
             say("copied")
 
-    def judge(place: Path, lines: int) -> None:
+    def judge(place: Path, said: list[str]) -> None:
         for name in ("index", "copies/copy"):
             try:
                 store = embedded.open(place / name)
             except UsageError:
-                assert (name, lines) == ("copies/copy", 0)
+                assert (name, said) == ("copies/copy", [])
                 continue
             with opened(store):
                 check(store.view(), "full", [WRITTEN], [len(WRITTEN)])
@@ -265,14 +284,14 @@ def test_an_index_that_is_replaced_is_the_old_one_or_the_new_one(disk):
             say("created")
             taking(store, late, "full", say)
 
-    def judge(place: Path, lines: int) -> None:
+    def judge(place: Path, said: list[str]) -> None:
         with opened(embedded.open(place / "index")) as store:
             assert store.check() == []
             if len(store.view()) > 2:
-                assert not lines
+                assert not said
                 check(store.view(), "full", [WRITTEN], [len(WRITTEN)])
             else:
-                check(store.view(), "full", [late], [max(0, lines - 1)])
+                check(store.view(), "full", [late], [max(0, len(said) - 1)])
 
     assert each_moment(root, work, judge, MOODS) > 100
 
@@ -290,17 +309,17 @@ def test_a_load_is_whole_or_refused(disk, sets):
             store.load(items(whole.numbers[begin : begin + 25], 1, sets) for begin in (0, 25, 50))
             say("loaded")
 
-    def judge(place: Path, lines: int) -> None:
+    def judge(place: Path, said: list[str]) -> None:
         try:
             store = embedded.open(place / "index")
         except FormatError as error:
-            assert not lines
+            assert not said
             assert "was interrupted" in str(error)
             with opened(embedded.create(place / "index", SETS[sets], overwrite=True)) as store:
                 assert len(store.view()) == 0
             return
         with opened(store):
-            check(store.view(), sets, [[whole]], [lines])
+            check(store.view(), sets, [[whole]], [len(said)])
             assert store.check() == []
 
     assert each_moment(root, work, judge, MOODS) > 30

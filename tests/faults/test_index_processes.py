@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import shutil
 import socket
 import time
 
@@ -14,6 +15,7 @@ from index_faults import Forked, opened, small
 from index_steps import SETS, Step, check, drawn, living, states, taking
 from likewise.errors import UsageError
 from likewise.index import embedded
+from traced import traced
 
 READERS = 3
 
@@ -68,6 +70,25 @@ def test_a_view_stays_as_it_was(disk):
         for number, pair in enumerate(views, 1):
             for view in pair:
                 check(view, sets, [steps], [number])
+
+
+def test_a_reader_writes_nothing_but_shared_memory(disk):
+    """So it never checkpoints: SQLite up to 3.51.2 can lose commits if one process does while another commits."""
+    path, sets, steps = disk / "index", "full", drawn(random.Random(3), 0, 12)
+    with opened(embedded.create(path, SETS[sets])) as store:
+        taking(store, steps, sets, lambda line: None)
+        shutil.copytree(path, disk / "killed")
+
+        def read(say) -> None:
+            for place in ("index", "killed"):
+                with opened(embedded.open(disk / place, read_only=True)) as reader:
+                    check(reader.view(), sets, [steps], [len(steps)])
+                    assert reader.check() == []
+                    say(place)
+
+        done = traced(disk, read)
+    assert (done.status, done.error, done.said) == (0, "", [b"index", b"killed"])
+    assert {call.path for call in done.calls if call.what != "said"} <= {"index/index.db-shm", "killed/index.db-shm"}
 
 
 def test_a_second_writer_is_refused_by_name(disk):
