@@ -25,6 +25,7 @@ COMMANDS = {
     "quotes": "quotes data.jsonl --in data.jsonl --page page.html --overwrite",
     "repeats": "repeats data.jsonl -o repeats.csv --overwrite",
     "index": "index build new.lw data.jsonl --overwrite",
+    "serve": "serve --help",
     "features": "features data.jsonl --vectors vectors.txt -o features.parquet --overwrite",
     "plan": "plan data.jsonl --svg curve.svg --overwrite",
     "audit": "audit out",

@@ -5,7 +5,7 @@ The files are Arrow files of record batches. Their borders depend on the rows on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -102,12 +102,16 @@ def ids_of(collection: Collection) -> pa.LargeBinaryArray:
     return pa.concat_arrays(parts)
 
 
-def write(path: Path, stored: Stored, begin: int, stop: int, *, grouped: bool) -> int:
-    """Write the sketches of some rows as a file, and return their number. grouped: only rows with equal values of ``per`` are compared."""
+def write(path: Path, stored: Stored, begin: int, stop: int, *, grouped: bool, spare: Callable[[], None]) -> int:
+    """Write the sketches of some rows as a file, and return their number.
+
+    grouped: only rows with equal values of ``per`` are compared. spare: called after each block, to release memory.
+    """
     schema = schema_of(stored.bands, grouped=grouped)
     with naming(path), open(path, "wb") as file, pa.ipc.new_file(file, schema) as writer:
         for block in stored.blocks(begin, stop):
             writer.write_batch(to_batch(block, schema))
+            spare()
     return stop - begin
 
 

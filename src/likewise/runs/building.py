@@ -73,7 +73,12 @@ class Creation:
             collection = pipeline.collect(sources, run, Local(run))
             rows = np.flatnonzero(collection.column("kind") != REJECTED)
             run.begin("writing the index", len(rows), "items")
-            store, added = self.made(settings, Stored(collection, rows, settings.bands), run.advance)
+
+            def written(items: int) -> None:
+                run.advance(items)
+                run.spare()
+
+            store, added = self.made(settings, Stored(collection, rows, settings.bands), written)
             return Built(store, len(collection), added, len(collection) - len(rows))
 
     def from_output(self, out: Path) -> Built:

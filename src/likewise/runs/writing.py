@@ -108,7 +108,7 @@ def write(fate: Fate, report: dict[str, Any], run: Run, copy: Copy, made: dict[s
         alone(staged / "report.json", None, lambda path: write_json(report, path)),
     ]
     if options.sketches:
-        tables += of_sketches(collection, fate.kept, run.job, staged / "sketches")
+        tables += of_sketches(collection, fate.kept, run, staged / "sketches")
     if options.pairs:
         tables.append(table(staged / "pairs.parquet", len(decision.matches), partial(compared_pairs, compared, decision), note))
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
@@ -141,15 +141,15 @@ def written_by(step: Step) -> list[Path]:
     return paths
 
 
-def of_sketches(collection: Collection, kept: np.ndarray, job: Job, folder: Path) -> list[Step]:
+def of_sketches(collection: Collection, kept: np.ndarray, run: Run, folder: Path) -> list[Step]:
     """Return the steps that write the sketches of the kept rows, at least one file."""
-    assert job.plan is not None
-    stored = sketches.Stored(collection, np.flatnonzero(kept), job.plan.bands)
+    assert run.job.plan is not None
+    stored, grouped = sketches.Stored(collection, np.flatnonzero(kept), run.job.plan.bands), run.job.options.per is not None
     folder.mkdir(exist_ok=True)
 
     def step(number: int, begin: int, stop: int) -> Step:
         def write(path: Path) -> int:
-            return sketches.write(path, stored, begin, stop, grouped=job.options.per is not None)
+            return sketches.write(path, stored, begin, stop, grouped=grouped, spare=run.spare)
 
         return alone(folder / f"{number:06d}.arrow", stop - begin, write)
 
