@@ -72,7 +72,7 @@ def test_an_open_index_that_was_created_anew_is_not_changed(address):
     old = texts(address)
     with texts(address, overwrite=True):
         for use in (lambda: old.add(["a b c"], ids=[1]), lambda: old.query("a b c")):
-            with pytest.raises((UsageError, OSError), match="was created anew since it was opened"):
+            with pytest.raises((UsageError, OSError), match="was created again since it was opened"):
                 use()
     old.close()
 
@@ -163,3 +163,16 @@ class TestRestart:
             texts(server.address("seen"))
         with texts(server.address("seen"), durability="relaxed") as ix:
             assert ix.info()["durability"].startswith("none: the server does not sync")
+
+
+def test_the_command_line_shows_no_password(likewise, postgres_server):
+    with psycopg.connect(postgres_server.address("").replace("&index=", ""), autocommit=True) as other:
+        other.execute("create role hidden login password 'hushword' superuser")
+    address = postgres_server.address("shown", user="hidden:hushword")
+    said = []
+    for action in ("create", "add", "add-new", "query", "check", "info"):
+        for more in ((), ("--json",)):
+            given = ("-", "--id", "id") if action in ("add", "add-new", "query") else ("--by", "words:2", "--overwrite") if action == "create" else ()
+            ran = likewise("index", action, address, *given, *more, stdin=b"" if action != "query" else b'{"id": 1, "text": "a b c"}\n')
+            said.append(ran.out + ran.err)
+    assert not any("hushword" in one for one in said) and any("?index=shown" in one for one in said)

@@ -72,7 +72,7 @@ def test_an_index_is_replaced_only_if_asked_and_nothing_else_is_touched(address,
         with texts(address, overwrite=True) as ix:
             assert len(ix) == 0 and ix.check() == [] and dict(zip(theirs, other.mget(theirs), strict=True)) == theirs
             for use in (lambda: old.add(["a b c"], ids=[1]), lambda: old.query("a b c")):
-                with pytest.raises(UsageError, match="was created anew since it was opened"):
+                with pytest.raises(UsageError, match="was created again since it was opened"):
                     use()
         assert sorted(key for key in other.scan_iter(f"lw{{{name}}}*")) == [f"lw{{{name}}}A".encode(), f"lw{{{name}}}S".encode()]
     with pytest.raises(UsageError, match=r"\?index=nowhere: there is no index; create it first"):
@@ -100,8 +100,8 @@ def test_durability_is_what_the_server_does_and_a_killed_server_keeps_it():
         with pytest.raises(
             UsageError, match=r"\(appendonly yes, appendfsync everysec\); set appendonly yes and appendfsync always, or take durability='rel"
         ):
-            texts(address, durability="commit")
-        with texts(address) as ix:
+            texts(address, durability="commit").add(TEXTS)
+        with texts(address, overwrite=True) as ix:
             assert "power loss can undo those of its last second or two" in ix.info()["durability"]
         with client(one) as other:
             other.config_set("appendfsync", "always")

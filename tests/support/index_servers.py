@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import random
 import shutil
 import signal
 import socket
@@ -98,9 +99,7 @@ class ValkeyServer(Server):
     def __init__(self, **settings: object) -> None:
         super().__init__("valkey")
         self.program = programs_of_valkey(self.user, self.folder)
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            self.port = found.getsockname()[1]
+        self.port = free_port()
         self.start(**settings)
 
     def start(self, **settings: object) -> None:
@@ -117,6 +116,15 @@ class ValkeyServer(Server):
 
     def address(self, index: str, user: str = "", more: str = "") -> str:
         return f"valkey://{user}127.0.0.1:{self.port}/0?index={index}{more}"
+
+
+def free_port() -> int:
+    """A port below those that the system gives to clients, so that a server can come back to it; nodes of a cluster also use the one 10,000 above."""
+    while True:
+        port = random.randrange(12_000, 22_000)
+        with socket.socket() as found:
+            if found.connect_ex(("127.0.0.1", port)):
+                return port
 
 
 @cache

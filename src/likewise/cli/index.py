@@ -186,7 +186,7 @@ def add_new(screen: Screen, path: str, inputs: tuple[str, ...], k: int = 1, exis
             counts["rejected"] += len(batch.rejected)
             counts["not_new"] += len(batch.block) - (counts["added"] - before)
         progress.finish()
-        rows.finish("likewise/index-add-new/1", {"index": path, **counts})
+        rows.finish("likewise/index-add-new/1", {"index": named(path), **counts})
     if not screen.json:
         read = f"{counted(counts['read'], 'record')} read in {progress.time_in_all}"
         screen.say(f"{counts['added']:,} added, {counts['not_new']:,} not new{also_rejected(counts)}; {read}")
@@ -238,7 +238,7 @@ def query(
             counts["found"] += len(set(answers["query"].tolist()))
             counts["rejected"] += len(batch.rejected)
         progress.finish()
-        rows.finish("likewise/index-query/1", {"index": path, **report, **counts})
+        rows.finish("likewise/index-query/1", {"index": named(path), **report, **counts})
     if not screen.json:
         of = f"{counts['found']:,} of {counted(counts['read'], 'record')}{also_rejected(counts)}"
         recall = f"; recall: {percent(report['recall'], down=True)}" if report else ""
@@ -332,14 +332,14 @@ def check(screen: Screen, path: str) -> int:
     with Index.open(path, read_only=True) as ix:
         faults, items = ix.check(), len(ix)
     if screen.json:
-        screen.document({"schema": "likewise/index-check/1", "index": path, "items": items, "faults": faults})
+        screen.document({"schema": "likewise/index-check/1", "index": named(path), "items": items, "faults": faults})
     else:
         for fault in faults:
             screen.data(fault)
         screen.say(
-            f"{counted(len(faults), 'fault')} found in {path} with {counted(items, 'item')}"
+            f"{counted(len(faults), 'fault')} found in {named(path)} with {counted(items, 'item')}"
             if faults
-            else f"{path}: {counted(items, 'item')}, no fault found"
+            else f"{named(path)}: {counted(items, 'item')}, no fault found"
         )
     return 2 if faults else 0
 
@@ -410,13 +410,20 @@ def typed_id(ix: Index, text: str) -> str | int:
     return number
 
 
+def named(path: str) -> str:
+    """The place of an index, without a password."""
+    from likewise.index.opened import shown
+
+    return shown(path)
+
+
 def changed(screen: Screen, ix: Index, action: str, path: str, progress: ScreenProgress, **counts: int) -> None:
     """Print what an action wrote, and the number of items that the index has now."""
     if screen.json:
-        screen.document({"schema": "likewise/index-change/1", "index": path, "action": action, **counts, "items": len(ix)})
+        screen.document({"schema": "likewise/index-change/1", "index": named(path), "action": action, **counts, "items": len(ix)})
     else:
         done = ", ".join(f"{number:,} {name}" for name, number in counts.items() if number or name in ("added", "removed"))
-        screen.say(f"{path}: {done}; {counted(len(ix), 'item')} in the index, in {progress.time_in_all}")
+        screen.say(f"{named(path)}: {done}; {counted(len(ix), 'item')} in the index, in {progress.time_in_all}")
     progress.steps()
 
 
@@ -426,7 +433,7 @@ def told(screen: Screen, ix: Index, path: str, *, data: bool = False) -> None:
     if screen.json:
         store = ix.store.info()
         settings = {name: value for name, value in facts.items() if name not in store}
-        screen.document({"schema": "likewise/index-info/1", "index": path, "items": len(ix), "settings": settings, "store": store})
+        screen.document({"schema": "likewise/index-info/1", "index": named(path), "items": len(ix), "settings": settings, "store": store})
     else:
         screen.rows([(name.replace("_", " "), in_words(name, value)) for name, value in facts.items() if value is not None], data=data)
 

@@ -59,6 +59,15 @@ def opened(where: Any, *, read_only: bool = False, durability: str = "commit") -
     return store
 
 
+def shown(where: Any) -> str:
+    """The place of an index for messages: an address without user and password."""
+    if isinstance(where, str) and "://" in where:
+        from likewise.index.servers import place_of
+
+        return place_of(where).shown
+    return str(where)
+
+
 def found(where: Any, durability: str) -> tuple[Path | str | None, Any]:
     """The place as stores take it, and the module of its store. Raises UsageError for places that no store serves."""
     if durability not in DURABILITIES:
@@ -69,7 +78,7 @@ def found(where: Any, durability: str) -> tuple[Path | str | None, Any]:
         scheme = where.partition("://")[0].lower()
         if scheme not in SCHEMES:
             raise UsageError(
-                f"{quoted(where)}: an index is in a folder, or at an address that begins with {', '.join(f'{one}://' for one in SCHEMES)}"
+                f"{quoted(f'{scheme}://...')}: an index is in a folder, or at an address that begins with {', '.join(f'{one}://' for one in SCHEMES)}"
             )
         return where, import_module(f"likewise.index.{SCHEMES[scheme]}")
     try:

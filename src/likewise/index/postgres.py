@@ -96,7 +96,7 @@ def create(where: str, settings: dict[str, Any], *, overwrite: bool = False, dur
 
 
 def open(where: str, *, read_only: bool = False, durability: str = "commit") -> Postgres:
-    """The index at an address, as `create` takes it. Raises UsageError if there is none, and FormatError if its bulk load was interrupted."""
+    """The index at an address, as `create` takes it. Raises UsageError unless there is one, and FormatError if its bulk load was interrupted."""
     place = place_of(where)
     return of_tables(Connections(place, session(durability) + "; set default_transaction_read_only = on" * read_only), read_only, durability)
 
@@ -156,7 +156,7 @@ class Postgres:
 
     def __init__(self, connections: Connections, settings: dict[str, Any], made: int, *, read_only: bool, durability: str):
         self.connections, self.settings, self.made = connections, settings, made
-        self.read_only, self.durability = read_only, durability
+        self.read_only = read_only
         self.words = Words(settings)
 
     def __repr__(self) -> str:
@@ -173,7 +173,7 @@ class Postgres:
             cursor.nextset()
             following, view.items, made = cursor.fetchone()
         if made != self.made:
-            raise UsageError(f"{self.connections.place.shown} was created anew since it was opened; open it again")
+            raise UsageError(f"{self.connections.place.shown} was created again since it was opened; open it again")
         view.last = following - 1
         return view
 
@@ -213,7 +213,7 @@ class Postgres:
             run = connection.execute
             claim = "update SCHEMA.about set loading = true where not loading and (select next from SCHEMA.state) = 0"
             if run(named(claim)).rowcount != 1:
-                raise UsageError(f"{self.connections.place.shown}: only an empty index takes a bulk load; add the items, or create it anew")
+                raise UsageError(f"{self.connections.place.shown}: only an empty index takes a bulk load; add the items, or create it again")
             with connection.transaction():
                 run(ALONE)
                 run(ROOM)
@@ -228,6 +228,7 @@ class Postgres:
                         next_number += len(items)
                     copy.write(b"\xff\xff")
                 run(named(SHARE))
+                run(named("analyze SCHEMA.items"))  # hash indexes are as large as the estimated number of rows asks for
                 for statement in indexing():
                     run(named(statement))
                 run(named("update SCHEMA.state set next = %s, items = %s"), (next_number, next_number))
@@ -236,7 +237,7 @@ class Postgres:
         return next_number
 
     def flush(self) -> None:
-        """Nothing is to be done: the server keeps no part of an item apart from its place."""
+        """Does nothing: the server keeps no part of an item apart from its place."""
 
     def compact(self) -> None:
         """Give back the room of items that were removed, as far as no view can see them: VACUUM."""
@@ -260,7 +261,7 @@ class Postgres:
         return found
 
     def backup(self, path: Path) -> None:
-        """Write the items as they are now as an embedded index in a new folder; they are numbered anew."""
+        """Write the items as they are now as an embedded index in a new folder; they get new numbers."""
         from likewise.index.opened import created
 
         copy = created(path, self.settings)
@@ -287,7 +288,7 @@ class Postgres:
 
 
 def durable(server: dict[str, str]) -> str:
-    """What the server promises about changes that it acknowledged, in a sentence."""
+    """The durability of acknowledged changes, in a sentence."""
     if server["fsync"] == "off":
         return "none: the server does not sync files (fsync = off); a crash of its machine can damage the index"
     if server["synchronous_commit"] == "off":

@@ -49,7 +49,7 @@ begin
         raise exception 'a change of an index needs the isolation level read committed';
     end if;
     if made <> 'SCHEMA.items'::regclass::oid::bigint then
-        raise exception 'the index was created anew since it was opened: open it again';
+        raise exception 'the index was created again since it was opened: open it again';
     end if;
     perform pg_advisory_xact_lock(1818850917, made::int);
     select next into first from SCHEMA.state;

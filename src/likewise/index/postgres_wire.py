@@ -136,7 +136,7 @@ class Connections:
             weakref.finalize(self, close_all, self._idle, self._process)
         while self._idle:
             try:
-                connection = self._idle.pop()
+                connection = self._idle.popleft()  # the transaction of the one that came back last may still be ending
             except IndexError:
                 break
             if settled(connection):

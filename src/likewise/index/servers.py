@@ -1,4 +1,4 @@
-"""What stores on servers have in common: addresses, and queries that meet items whose keys the server sent."""
+"""The parts that stores on servers share: addresses, binary forms of items, and the rule of overfull buckets for items that a server sent."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def place_of(where: str) -> Place:
 
 
 def met(numbers: np.ndarray, keys: np.ndarray, copy: np.ndarray, own: np.ndarray, own_copy: np.ndarray) -> Members:
-    """What queries meet among contents that have all the members of their buckets, and all their copies.
+    """The members that queries meet, among contents that include all members of their buckets and all their copies.
 
     numbers: int64[n], ascending. keys: uint64[n, bands]. copy: uint64[n, 2]. own, own_copy: the same of the queries.
     """

@@ -135,7 +135,7 @@ local function change(keys, args)
     local prefix, existing, after = keys[1], args[2], tonumber(args[3])
     local bands, total, looked, n, removals = tonumber(args[4]), tonumber(args[5]), args[6], tonumber(args[7]), tonumber(args[8])
     if redis.call('HGET', prefix .. 'A', 'made') ~= args[1] then
-        return redis.error_reply('REPLACED the index was created anew since it was opened: open it again')
+        return redis.error_reply('REPLACED the index was created again since it was opened: open it again')
     end
     local state = redis.call('HMGET', prefix .. 'S', 'next', 'items')
     local first, items = tonumber(state[1]), tonumber(state[2])

@@ -37,11 +37,11 @@ def create(where: str, settings: dict[str, Any], *, overwrite: bool = False, dur
     """A new index. where: the address of a server, with ``index=NAME`` among its parameters (``likewise`` if it is left out):
     ``valkey://user@host:6379/0?index=seen``; redis:// is the same, valkeys:// and rediss:// use TLS.
 
-    Raises UsageError if there is an index, unless ``overwrite``; for a server that would evict keys; and for ``durability="commit"`` unless the
-    server syncs its log of changes before it answers.
+    Raises UsageError if there is an index, unless ``overwrite``, and for a server that would evict keys. With ``durability="commit"`` each change is
+    refused unless the server syncs its log before it answers; a bulk load is as durable as the server makes it.
     """
     server = Server(place_of(where), library())
-    check_server(server, durability)
+    check_server(server)
     shown, about = server.place.shown, server.key("A")
     server.install()
     if not server.run("HSETNX", about, "loading", "1"):
@@ -59,10 +59,10 @@ def create(where: str, settings: dict[str, Any], *, overwrite: bool = False, dur
 
 
 def open(where: str, *, read_only: bool = False, durability: str = "commit") -> Valkey:
-    """The index at an address, as `create` takes it. Raises UsageError if there is none, and FormatError if its bulk load was interrupted."""
+    """The index at an address, as `create` takes it. Raises UsageError unless there is one, and FormatError if its bulk load was interrupted."""
     server = Server(place_of(where), library())
     shown = server.place.shown
-    check_server(server, "relaxed" if read_only else durability)
+    check_server(server)
     number, settings, made, loading = server.run("HMGET", server.key("A"), "format", "settings", "made", "loading")
     if loading is None:
         raise UsageError(f"{shown}: there is no index; create it first")
@@ -84,13 +84,18 @@ def library() -> tuple[str, str]:
     return name, f"#!lua name={name}\n" + code.replace("NAME_", f"{name}_")
 
 
-def check_server(server: Server, durability: str) -> None:
-    """Raises UsageError for a server that would lose what it holds."""
+def check_server(server: Server) -> None:
+    """Raises UsageError for a server that would lose a part of what it holds."""
     facts, shown = server.facts(), server.place.shown
     policy = facts["maxmemory_policy"]
     if facts["maxmemory"] and policy.startswith("allkeys"):
         raise UsageError(f"{shown}: the server would evict parts of an index when its memory is full (maxmemory-policy {policy}); set noeviction")
-    if durability == "commit" and (facts["appendonly"], facts["appendfsync"]) != ("yes", "always"):
+
+
+def require_sync(server: Server) -> None:
+    """Raises UsageError unless the server syncs its log before it answers."""
+    facts, shown = server.facts(), server.place.shown
+    if (facts["appendonly"], facts["appendfsync"]) != ("yes", "always"):
         found = f"appendonly {facts['appendonly']}, appendfsync {facts['appendfsync']}"
         fix = f"set appendonly yes and appendfsync always, or take {option('durability', 'relaxed')}"
         raise UsageError(f"{shown}: the server does not sync each change to its disk ({found}); {fix}")
@@ -101,7 +106,7 @@ class Valkey:
 
     def __init__(self, server: Server, settings: dict[str, Any], made: str, *, read_only: bool, durability: str):
         self.server, self.settings, self.made = server, settings, made
-        self.read_only, self.durability = read_only, durability
+        self.read_only, self._promised = read_only, durability == "relaxed"
         self.words, self.bands = Words(settings), settings["bands"]
 
     def __repr__(self) -> str:
@@ -111,13 +116,16 @@ class Valkey:
         """The items as they are now. Items that come later do not show; items that are removed later may be missing (`ValkeyView`)."""
         (made,), (following, items) = self.server.several(("HMGET", self.server.key("A"), "made"), ("HMGET", self.server.key("S"), "next", "items"))
         if made != self.made.encode():
-            raise UsageError(f"{self.server.place.shown} was created anew since it was opened; open it again")
+            raise UsageError(f"{self.server.place.shown} was created again since it was opened; open it again")
         return ValkeyView(self, int(following) - 1, int(items))
 
     def write(self, change: Change) -> Outcome:
         """Apply a change in one call of the server. After more than 10,000 items since ``after``, conflict is True without a further look."""
         if self.read_only:
             raise UsageError(f"{self.server.place.shown} was opened to be read only; open it without {option('read_only', True)}")
+        if not self._promised:
+            require_sync(self.server)
+            self._promised = True
         ids = [bytes(one) for one in change.items.ids]
         last = {one: place for place, one in enumerate(ids)}
         first = {one: place for place, one in reversed(list(enumerate(ids)))}
@@ -148,7 +156,7 @@ class Valkey:
     def load(self, blocks: Iterator[Items]) -> int:
         """Add many items to an empty index, in calls of a few that are not waited for one by one."""
         if self.read_only or not self.server.call("claim", self.made):
-            raise UsageError(f"{self.server.place.shown}: only an empty index takes a bulk load; add the items, or create it anew")
+            raise UsageError(f"{self.server.place.shown}: only an empty index takes a bulk load; add the items, or create it again")
         added = 0
         calls = (self._loading(chosen(items, np.arange(at, min(at + LOADED, len(items))))) for items in blocks for at in range(0, len(items), LOADED))
         while few := list(islice(calls, 16)):
@@ -166,10 +174,10 @@ class Valkey:
         return [*fixed, *(part for item in each for part in item)]
 
     def flush(self) -> None:
-        """Nothing is to be done: the server writes each change to its log itself."""
+        """Does nothing: the server writes each change to its log itself."""
 
     def compact(self) -> None:
-        """Nothing is to be done: the server frees what is removed at once."""
+        """Does nothing: the server frees what is removed at once."""
 
     def check(self) -> list[str]:
         """Read all items, and compare what keys say of one another. Others must not write meanwhile."""
@@ -190,7 +198,7 @@ class Valkey:
         return found
 
     def backup(self, path: Path) -> None:
-        """Write the items as an embedded index in a new folder; they are numbered anew. Items that are removed meanwhile may be missing."""
+        """Write the items as an embedded index in a new folder; they get new numbers. Items that are removed meanwhile may be missing."""
         from likewise.index.opened import created
 
         copy = created(path, self.settings)
@@ -211,7 +219,7 @@ class Valkey:
 
 
 def durable(facts: dict[str, Any]) -> str:
-    """What the server promises about changes that it acknowledged, in a sentence."""
+    """The durability of acknowledged changes, in a sentence."""
     if facts["appendonly"] != "yes":
         return "a change survives the end of any client; if the server ends, all since its last snapshot is lost (appendonly no)"
     if facts["appendfsync"] == "always":

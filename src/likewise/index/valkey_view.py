@@ -43,8 +43,8 @@ class ValkeyView:
     """The items whose numbers are up to ``last``. Items that come later do not show. An item that is removed after the view was made may be missing
     from its answers; one that takes its place has a greater number, and does not show.
 
-    What `members` finds for a query was there at one moment after the view was made, and can be asked of the view afterwards. So whoever finds
-    nothing similar, and writes only if nothing came after ``last``, has added nothing twice.
+    The answer of `members` for a query was there at one moment after the view was made, and the view keeps its contents until the next call. So
+    whoever finds nothing similar, and writes only if nothing came after ``last``, has added nothing twice.
     """
 
     def __init__(self, store: Valkey, last: int, items: int):
@@ -83,7 +83,7 @@ class ValkeyView:
         raise FormatError(f"{self.store.server.place.shown}: buckets name items that are not there; check() says which")
 
     def _met(self, keys: np.ndarray, copy: np.ndarray) -> Members | None:
-        """What the queries meet as buckets say, up to ``last``. None: some of it was removed meanwhile."""
+        """The members of buckets that the queries meet, up to ``last``. None: some of it was removed meanwhile."""
         n, bands = keys.shape
         raw = big(banded(keys))
         buckets = [self.key(b"b" + raw[at : at + 8]) for at in range(0, len(raw), 8)]
@@ -245,17 +245,16 @@ class ValkeyView:
             ]
             named = [(number, self._fields(record)) for number, record, first in zip(numbers.tolist(), records, own, strict=True) if first]
             contents += len(named)
-            for number, (_, copy, size, keys, _, words) in named:
+            buckets = [[self.key(b"b" + keys[at : at + 8]) for at in range(0, len(keys) * (size > 0), 8)] for _, (_, _, size, keys, _, _) in named]
+            lists = self.store.server.several(*(("MGET", self.key(b"h" + one[1]), *own) for (_, one), own in zip(named, buckets, strict=True)))
+            for (number, (_, _, size, _, _, words)), (first, *rest) in zip(named, lists, strict=True):
+                entries += len(rest)
                 if len(words) not in (0, size * self.store.words.bytes):
                     found.append(f"item {number} has {len(words)} bytes of words, which is not what its size {size} takes")
-                buckets = [self.key(b"b" + keys[at : at + 8]) for at in range(0, len(keys), 8)] if size else []
-                first, *lists = self.run("MGET", self.key(b"h" + copy), *buckets)
                 if first is None or int.from_bytes(first, "big") != number:
                     found.append(f"the content of item {number} is not found by its copy hash")
-                absent = sum(one is None or number not in unpacked([one]) for one in lists)
-                if absent:
+                if absent := sum(one is None or number not in unpacked([one]) for one in rest):
                     found.append(f"item {number} is not in {absent} of its buckets")
-                entries += len(buckets)
         return found, items, contents, entries
 
     def bytes(self, most: int) -> int:

@@ -111,7 +111,7 @@ class Server:
                 return
 
     def facts(self) -> dict[str, Any]:
-        """What decides about durability. "unknown" where the server does not tell."""
+        """The settings that decide about durability; "unknown" where the server does not tell."""
         info = self.run("INFO", "everything")
         found = {
             "server": f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {info.get('redis_version', 'unknown')}",
