@@ -175,12 +175,12 @@ def test_each_moment_after_a_power_failure(disk, scaled):
         image.write(root)
         before = Disk.holding(root)
         again = recorded(root, sets, more, embedded.open)
-        for later, told, how, left in failures(again.calls, {name: MOODS[name] for name in FEW}, scaled(1, 6), before):
+        for later, told, how, left in failures(again.calls, {name: MOODS[name] for name in FEW}, scaled(1, 10), before):
             with noted(disk / f"second {many}", moment, lines, f"{name}; then at {later}, {told} lines after the beginning; unsynced changes: {how}"):
                 left.write(disk / f"second {many}")
                 recovered(disk / f"second {many}", sets, [steps, more], [acknowledged(lines, steps), acknowledged(told, more)], True)
             many += 1
-    assert many > 100
+    assert many > 60
 
 
 def test_a_disk_that_syncs_nothing_it_was_asked_to(disk, scaled):
