@@ -30,10 +30,13 @@ Html = Literal["text", "main", "raw"]
 Level = Literal["document", "paragraph", "line", "passage"]
 Hash = Literal["phash", "dhash", "ahash"]
 HashBits = Literal[64, 256]
-#: What an index keeps of each item; what becomes of items whose ids it has; of ids that it has not; and what an acknowledged write survives.
+#: What an index keeps of each item to compare it: its words; their upper bits; or a shortened signature, for estimates.
 Kept = Literal["full", "compact", "none"]
+#: What becomes of items whose ids an index has: nothing is written; they are left out; they take the places of the old ones.
 Existing = Literal["refuse", "skip", "replace"]
+#: What becomes of ids that it has not.
 Missing = Literal["ignore", "refuse"]
+#: "commit": an acknowledged change survives power loss. "relaxed": it survives the end of the process, however it ends, but not power loss.
 Durability = Literal["commit", "relaxed"]
 CHOICES: dict[str, tuple[str, ...]] = {
     name: get_args(one)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from likewise.choices import CHOICES
 from likewise.errors import UsageError
 from likewise.index.store import Items, Store
 from likewise.messages import option, quoted
 
-#: "commit": an acknowledged change survives power loss. "relaxed": it survives the end of the process, however it ends, but not power loss.
-Durability = Literal["commit", "relaxed"]
-DURABILITIES = ("commit", "relaxed")
 #: Scheme of an address -> the module of its store. Each has ``create(where, settings, *, overwrite, durability)`` and
 #: ``open(where, *, read_only, durability)``.
 SCHEMES = {"postgresql": "postgres", "postgres": "postgres", "valkey": "valkey", "valkeys": "valkey", "redis": "valkey", "rediss": "valkey"}
@@ -70,8 +68,8 @@ def shown(where: Any) -> str:
 
 def found(where: Any, durability: str) -> tuple[Path | str | None, Any]:
     """The place as stores take it, and the module of its store. Raises UsageError for places that no store serves."""
-    if durability not in DURABILITIES:
-        raise UsageError(f"{option('durability', durability)}: choose one of {', '.join(DURABILITIES)}")
+    if durability not in CHOICES["durability"]:
+        raise UsageError(f"{option('durability', durability)}: choose one of {', '.join(CHOICES['durability'])}")
     if where is None:
         return None, import_module("likewise.index.memory")
     if isinstance(where, str) and "://" in where:

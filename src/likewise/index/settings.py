@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from likewise import __version__
+from likewise.choices import CHOICES, Kept
 from likewise.errors import FormatError, LikewiseError, UsageError
 from likewise.io.groups import Groups
 from likewise.job import Job
@@ -19,9 +20,6 @@ from likewise.planning import Facts, Plan, choose
 from likewise.planning.families import FAMILIES
 from likewise.runs.inspection import job_of
 
-#: The part of each item that an index keeps to compare it: its words; the upper `COMPACT_BITS` of each; or a shortened signature, for estimates.
-Kept = Literal["full", "compact", "none"]
-KEPT = ("full", "compact", "none")
 #: Upper bits of a shingle that ``sets="compact"`` keeps. Two shingles of a pair of sets of 200 agree in them by chance with a probability of 1.4e-10.
 COMPACT_BITS = 48
 #: Bits of each slot that ``sets="none"`` keeps.
@@ -124,8 +122,8 @@ class Settings:
 
     def keeping(self, sets: Kept) -> Settings:
         """The same settings for an index that keeps this of each item. Raises UsageError for items that cannot be kept so."""
-        if sets not in KEPT:
-            raise UsageError(f"{option('sets', sets)}: choose one of {', '.join(KEPT)}")
+        if sets not in CHOICES["sets"]:
+            raise UsageError(f"{option('sets', sets)}: choose one of {', '.join(CHOICES['sets'])}")
         compared = self.options.method.compared.seen(self.facts)
         if sets != "full" and not compared.sets:
             what = "only sets of shingles or elements can be kept so"
@@ -214,7 +212,7 @@ def read(given: Mapping[str, Any]) -> Settings:
     plan = choose(method=options.method, facts=facts, family=name, **options.asked)
     assert options.bound is not None
     curves = [curve for curve in FAMILIES[name].curves(options.method, float(options.bound), facts) if curve.parameters == family]
-    if not curves or given["sets"] not in KEPT:
+    if not curves or given["sets"] not in CHOICES["sets"]:
         raise FormatError(f"the settings of the index name a family that this version of likewise does not plan; {made_by(given)}")
     plan = replace(plan, chosen_by=layout["chosen_by"], model=replace(plan.model, curve=curves[0]))
     groups = given["groups"]

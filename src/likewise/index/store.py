@@ -13,13 +13,14 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from likewise.choices import Existing
 from likewise.stages import kept
 
 #: The bits of a band's key that an index keeps.
 KEY_BITS = kept.KEY_BITS
 #: The outcome for an item whose id is in the index: nothing is written at all; the item is left out; it takes the place of the old one. With
 #: "require" ids must be there, and the items take the places of the old ones; else nothing is written at all.
-Existing = Literal["refuse", "skip", "replace", "require"]
+IdRule = Existing | Literal["require"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Change(NamedTuple):
     """Items and ids that are written at once, all or nothing. Removals come first."""
 
     items: Items
-    existing: Existing = "refuse"
+    existing: IdRule = "refuse"
     after: int | None = None  # write nothing if a living item that shares a key with one of ``items`` has a greater number than this
     remove: Sequence[bytes] = ()  # ids; those that are not there are left out
 

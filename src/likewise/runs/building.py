@@ -6,16 +6,17 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from likewise.choices import CHOICES, Durability, Existing, Kept
 from likewise.engines.local import Local
 from likewise.errors import FormatError, IdError, UsageError
-from likewise.index.opened import Durability, built, check_new
-from likewise.index.settings import Kept, Settings, check_bands, settings_of_job
+from likewise.index.opened import built, check_new
+from likewise.index.settings import Settings, check_bands, settings_of_job
 from likewise.index.sketching import chosen, items_of
 from likewise.index.store import Items, Store
 from likewise.io.collection import STDIN
@@ -32,8 +33,6 @@ from likewise.runs import pipeline
 from likewise.runs.session import Inputs, resolved, started
 from likewise.runs.writing import HASH_SCHEME
 
-#: The outcome for a record whose id an earlier one has: an error; the record is left out; or the earlier one is.
-Existing = Literal["refuse", "skip", "replace"]
 #: Sources whose records are named by numbers: data in Python, and standard input.
 UNNAMED = ("memory.arrow", STDIN)
 
@@ -53,7 +52,7 @@ class Creation:
 
     where: Any
     sets: Kept = "full"
-    existing: Existing = "refuse"
+    existing: Existing = "refuse"  # a record whose id an earlier one has is an error; or it is left out; or the earlier one is
     durability: Durability = "commit"
     overwrite: bool = False
 
@@ -117,8 +116,8 @@ class Creation:
 
 def check_existing(existing: object) -> None:
     """Raises UsageError for another value than those of `Existing`."""
-    if existing not in get_args(Existing):
-        raise UsageError(f"{option('existing', existing)}: choose one of {', '.join(get_args(Existing))}")
+    if existing not in CHOICES["existing"]:
+        raise UsageError(f"{option('existing', existing)}: choose one of {', '.join(CHOICES['existing'])}")
 
 
 def names(block: Block) -> pa.LargeBinaryArray:

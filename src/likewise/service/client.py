@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from types import TracebackType
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 import numpy as np
 
-from likewise.choices import Number
+from likewise.choices import Existing, Missing, Number
 from likewise.errors import LikewiseError, UsageError
 from likewise.index.answers import Answers
 from likewise.items.arrow import chunked, is_arrow
@@ -78,7 +78,7 @@ class Client:
         found = [(begin, self._ask("query", body, Queried, safe=True)) for begin, body in self._bodies(items, ids, per, options)]
         return tables.answers(self._shape, found, ids)
 
-    def add(self, items: Any, ids: Any = None, *, per: Any = None, existing: Literal["refuse", "skip", "replace"] = "refuse") -> Added:
+    def add(self, items: Any, ids: Any = None, *, per: Any = None, existing: Existing = "refuse") -> Added:
         """As `Index.add`."""
         return self._change("add", items, ids, per, {"existing": existing}, safe=ids is not None and existing == "replace")
 
@@ -91,7 +91,7 @@ class Client:
         found = [(begin, self._ask("add-new", body, Changed)) for begin, body in self._bodies(items, ids, per, {"k": k})]
         return tables.arrivals(self._shape, found)
 
-    def remove(self, ids: Any, *, missing: Literal["ignore", "refuse"] = "ignore") -> int:
+    def remove(self, ids: Any, *, missing: Missing = "ignore") -> int:
         """As `Index.remove`."""
         bodies = self._id_bodies(ids, {"missing": missing})
         return sum(self._ask("remove", body, Removal).removed for body in bodies)

@@ -6,8 +6,8 @@ import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
+from likewise.choices import Durability
 from likewise.errors import UsageError, install, missing_part
-from likewise.index.opened import Durability
 from likewise.io.manifest import is_output
 from likewise.messages import either, option, quoted
 from likewise.report.indexed import shown

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from likewise.choices import Existing, Missing
 from likewise.errors import UsageError
 from likewise.kinds.kind import Kind
 from likewise.service.limits import Limits
@@ -33,7 +34,7 @@ _DISTANCES = [("threshold", float | None, None), ("within", Annotated[float, Met
 #: Method -> its options, besides the limits of a query.
 OPTIONS: dict[str, list[Any]] = {
     "query": [_K, ("force", bool, False)],
-    "add": [("existing", Literal["refuse", "skip", "replace"], "refuse")],
+    "add": [("existing", Existing, "refuse")],
     "add_new": [_K],
     "update": [],
 }
@@ -134,7 +135,7 @@ class Types:
             for name, line in self.lines.items()
         }
         ids = ("ids", Annotated[list[Id], some])
-        self.requests["remove"] = defined("Remove", ids, ("missing", Literal["ignore", "refuse"], "ignore"))
+        self.requests["remove"] = defined("Remove", ids, ("missing", Missing, "ignore"))
         self.requests["contains"] = defined("Contains", ids)
         self.decode = {name: msgspec.json.Decoder(one).decode for name, one in self.requests.items()}
         self.decode_line = {name: msgspec.json.Decoder(one).decode for name, one in self.lines.items()}

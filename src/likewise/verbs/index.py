@@ -9,20 +9,20 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from likewise.choices import Html, Number, OnError, Sketch, Tune, refuse_empty
+from likewise.choices import Durability, Existing, Html, Kept, Missing, Number, OnError, Sketch, Tune, refuse_empty
 from likewise.errors import UsageError
 from likewise.index import ids as names
 from likewise.index.answers import Answers, Comparison, answers, table
 from likewise.index.arrivals import add_new
 from likewise.index.ids import is_id, json_id, json_ids
-from likewise.index.opened import Durability, created, opened
-from likewise.index.settings import Kept, Settings, settings_of
+from likewise.index.opened import created, opened
+from likewise.index.settings import Settings, settings_of
 from likewise.index.sketching import Sketching, nothing
-from likewise.index.store import Change, Existing, Items, Store
+from likewise.index.store import Change, IdRule, Items, Store
 from likewise.io.ids import from_json
 from likewise.items.wrapped import wrapped
 from likewise.messages import option
@@ -163,7 +163,7 @@ class Index:
         memory: int | str | None = None,
         work: str | Path | None = None,
         sets: Kept = "full",
-        existing: Literal["refuse", "skip", "replace"] = "refuse",
+        existing: Existing = "refuse",
         durability: Durability = "commit",
         overwrite: bool = False,
         progress: Progress | bool | None = None,
@@ -194,7 +194,7 @@ class Index:
         out: str | Path,
         *,
         sets: Kept = "full",
-        existing: Literal["refuse", "skip", "replace"] = "refuse",
+        existing: Existing = "refuse",
         durability: Durability = "commit",
         overwrite: bool = False,
     ) -> Self:
@@ -206,7 +206,7 @@ class Index:
         refuse_empty(where=where, out=out)
         return cls(Creation(where=where, sets=sets, existing=existing, durability=durability, overwrite=overwrite).from_output(Path(out)).store)
 
-    def add(self, items: Any, ids: Any = None, *, per: Any = None, existing: Literal["refuse", "skip", "replace"] = "refuse") -> Added:
+    def add(self, items: Any, ids: Any = None, *, per: Any = None, existing: Existing = "refuse") -> Added:
         """Add a batch of items, all of them or, after an error, none.
 
         items: a list, an array or an Arrow column, as `similarity` takes them; or `Items` that are sketched, with their ids. ids: a string or a whole
@@ -278,7 +278,7 @@ class Index:
         found: Comparison = self._usual if limit is None else self._at(limit)
         return found
 
-    def remove(self, ids: Any, *, missing: Literal["ignore", "refuse"] = "ignore") -> int:
+    def remove(self, ids: Any, *, missing: Missing = "ignore") -> int:
         """Remove the items with these ids; returns the number of those that were there.
 
         missing: what happens with an id that is not: "ignore", or "refuse", which raises IdError and removes nothing.
@@ -290,7 +290,7 @@ class Index:
             raise names.refused(given, gone, there=False, instead=f"nothing was removed; with {option('missing', 'ignore')} such ids are left out")
         return self.store.write(Change(nothing(self.settings), remove=given)).removed
 
-    def merge(self, other: Index, *, existing: Literal["refuse", "skip", "replace"] = "refuse") -> Added:
+    def merge(self, other: Index, *, existing: Existing = "refuse") -> Added:
         """Add all items of another index, which must have been created with the same settings, in their order.
 
         existing: what happens if an id is in both: "refuse" raises IdError before anything is written, "skip" keeps the item of this index, "replace"
@@ -374,7 +374,7 @@ class Index:
             self._next = begin + n
         return [b"%d" % number for number in range(begin, begin + n)]
 
-    def _written(self, items: Items, existing: Existing) -> Added:
+    def _written(self, items: Items, existing: IdRule) -> Added:
         while True:
             named = items if len(items.ids) or not len(items) else replace(items, ids=self._numbered(len(items)))
             found = self.store.write(Change(named, existing))
