@@ -92,8 +92,8 @@ class MemoryStore:
 
     def info(self) -> dict[str, Any]:
         view = self._view
-        bytes_ = sum(part.bytes for part in view.parts)
-        return {"items": len(view), "removed": view.removed, "bytes": bytes_, "segments": len(view.parts), "durability": "none"}
+        kept = {"bytes": sum(part.bytes for part in view.parts) + self._tail.bytes, "segments": len(view.parts) - bool(self._tail.items)}
+        return {"items": len(view), "removed": view.removed, **kept, "durability": "none: the index ends with its process"}
 
     def close(self) -> None:
         pass

@@ -72,8 +72,8 @@ class Writer(Opened):
         self.upkeep.compact()
 
     def info(self) -> dict[str, Any]:
-        kept = {"commit": "changes survive power loss", "relaxed": "changes survive the end of the process, not power loss"}
-        return {**super().info(), "durability": self.durability, "kept": kept[self.durability]}
+        power = "and power loss" if self.durability == "commit" else "but not power loss"
+        return {**super().info(), "durability": f"a change survives the end of the process {power}"}
 
     def close(self) -> None:
         with self.lock:
