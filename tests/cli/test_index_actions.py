@@ -194,7 +194,7 @@ def test_records_without_ids(seen: str) -> None:
     assert [row["query"] for row in rows(run("index", "query", seen, "-", input='{"text": "z"}\n{"text": "a b c d"}\n').stdout)] == [1]
     assert "no row has the id field 'url' in plain.jsonl" in refused("index", "add", seen, "plain.jsonl", "--id", "url")
     mixed = '{"text": "m n o p"}\n' + lines("q r s t")
-    assert "stdin, item 1: this record has no id, and others have" in refused("index", "add", seen, "-", input=mixed)
+    assert "stdin, item 1: this record has no id, but others have one" in refused("index", "add", seen, "-", input=mixed)
 
 
 def test_records_that_cannot_be_read(seen: str) -> None:

@@ -354,7 +354,7 @@ def test_a_backup_replaces_nothing(store, tmp_path):
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "mine").touch()
     for place in (tmp_path / "there", store.where):
-        with pytest.raises(UsageError, match="something is there, and a backup replaces nothing"):
+        with pytest.raises(UsageError, match="this path is taken, and a backup replaces nothing"):
             store.backup(place)
 
 

@@ -152,5 +152,5 @@ def test_zero_vectors_are_found_by_distance_and_by_no_direction():
         ix.add([[0, 0, 0], [1, 0, 0]], ids=["zero", "one"])
     assert [row["id"] for row in by_distance.query([[0, 0, 0], [0, 0, 0.25]])] == ["zero", "zero"]
     assert len(by_direction.query([[0, 0, 0]])) == 0 and by_direction.add_new([[0, 0, 0]])["added"].tolist() == [True]
-    with pytest.raises(lw.UsageError, match="row 1 has no coordinate that is not zero"):
+    with pytest.raises(lw.UsageError, match="row 1 is a vector of zeros"):
         plain_index(by="l2", within=0.5, sparse=True).add([{"indices": [1], "values": [1.0]}, {"indices": [], "values": []}])

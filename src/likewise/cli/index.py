@@ -153,13 +153,13 @@ def write(
 @verb(
     "index add-new",
     "PATH INPUT... [-o FILE]",
-    purpose="Add the records that are similar to none; name what others repeat.",
+    purpose="Add records that have no similar item; name the similar items of the others.",
     examples=("index add-new seen.lw - < new.jsonl", "index add-new tickets.lw today.parquet -k 3 -o repeated.parquet"),
     flags=f"{RECORDS} existing k durability {TABLE}",
     arguments=[path(), inputs()],
     notes=f"{INPUTS}\nRows: query (the record), added, id (its own, or that of a similar one), similarity or distance.\n{STREAMED}",
     existing={"help": "If the id of a new record is taken: stop with an error (refuse), or leave the record out (skip)."},
-    k={"help": "Similar items that are listed of a record that is not new.", "shown": "1"},
+    k={"help": "Number of similar items listed for a record that is not new.", "shown": "1"},
     exit_code={"help": "Exit with status 1 if a record was not new."},
     out=OUT,
     overwrite=REPLACE_FILE,
@@ -197,12 +197,12 @@ def add_new(screen: Screen, path: str, inputs: tuple[str, ...], k: int = 1, exis
 @verb(
     "index query",
     "PATH INPUT... [-k K] [-o FILE]",
-    purpose="Find the items of an index that are similar to records.",
+    purpose="Find the items of an index that are similar to given records.",
     examples=("index query seen.lw new.jsonl -k 5", "index query seen.lw - < new.jsonl"),
     flags=f"{RECORDS} k {LIMIT.replace(' recall', '')} force {TABLE}",
     arguments=[path(), inputs()],
     notes=f"{INPUTS}\nRows: query (the record), id, similarity or distance.\n{STREAMED}",
-    k={"help": "Items that are listed of each record, the most similar ones.", "shown": "all"},
+    k={"help": "Number of items listed for each record, the most similar first.", "shown": "all"},
     threshold={"help": "Minimum similarity of an item.", "shown": "that of the index", "brief": ""},
     within={"help": "Maximum distance of an item.", "shown": "that of the index", "brief": ""},
     exit_code={"help": "Exit with status 1 if a record has a similar item."},
@@ -304,7 +304,7 @@ def merge(screen: Screen, path: str, other: str, existing: Any = "refuse", durab
 @verb(
     "index compact",
     "PATH",
-    purpose="Give back the room of items that were removed.",
+    purpose="Free the space of removed items.",
     examples=("index compact seen.lw", "index compact seen.lw --json"),
     flags=MESSAGES,
     arguments=[path()],
@@ -320,7 +320,7 @@ def compact(screen: Screen, path: str) -> None:
 @verb(
     "index check",
     "PATH",
-    purpose="Read all of an index, and list what is damaged.",
+    purpose="Read all of an index, and list damage.",
     examples=("index check seen.lw", "index check seen.lw --json"),
     flags=MESSAGES,
     arguments=[path()],
@@ -347,7 +347,7 @@ def check(screen: Screen, path: str) -> int:
 @verb(
     "index backup",
     "PATH FOLDER",
-    purpose="Copy an index into a new folder, also while it is written to.",
+    purpose="Copy an index into a new folder, even while it is written to.",
     examples=("index backup seen.lw /backup/seen.lw", "index backup seen.lw seen-$(date +%F).lw"),
     flags=MESSAGES,
     arguments=[path(), path("FOLDER")],
@@ -445,7 +445,7 @@ def in_words(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{key} {in_words(key, one)}" for key, one in value.items() if one is not None)
+        return ", ".join(in_words(key, one) if key == "name" else f"{key} {in_words(key, one)}" for key, one in value.items() if one is not None)
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     if name == "recall":

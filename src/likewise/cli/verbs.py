@@ -31,7 +31,7 @@ VERBS = {
     "plan": "Plan bands and rows for a threshold: recall, memory, time.",
     "pairs": "List all similar pairs within one collection or between two.",
     "neighbors": "Find the most similar items for each query.",
-    "index": "Keep items, add more, and find those similar to a query.",
+    "index": "Keep items, add more, and find those that are similar to a query.",
     "quotes": "Find passages of a corpus in other texts, exact or edited.",
     "repeats": "Find passages that occur again exactly, such as boilerplate.",
     "serve": "Serve an index over HTTP.",

@@ -67,4 +67,4 @@ def refused(ids: Sequence[bytes], rows: Sequence[int], *, there: bool, instead: 
         what = f"(row {row}) is {'in the index already' if there else 'not in the index'}"
     others = len(rows) - 1
     more = f", and so {'is' if others == 1 else 'are'} {others:,} more" if others else ""
-    return IdError(f"{option('ids')}: {quoted(name)} {what}{more}; {instead}", [from_json(ids[place]) for place in rows], list(rows))
+    return IdError(f"the id {quoted(name)} {what}{more}; {instead}", [from_json(ids[place]) for place in rows], list(rows))

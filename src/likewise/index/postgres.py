@@ -240,7 +240,7 @@ class Postgres:
         """Does nothing: the server keeps no part of an item apart from its place."""
 
     def compact(self) -> None:
-        """Give back the room of items that were removed, as far as no view can see them: VACUUM."""
+        """Free the space of removed items that no view can see: VACUUM."""
         with self.connections.one() as connection:
             connection.execute(self.connections.named("vacuum (analyze) SCHEMA.items, SCHEMA.state"))
 

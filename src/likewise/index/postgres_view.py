@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: Queries that are looked up at once, and the rows that they may take. Beyond, queries are looked up one by one, and in the end in the server.
 TOGETHER, ROWS, ROWS_OF_ONE = 64, 1024, 8192
-#: What is read of a content, in the order of `Content`.
+#: The columns of a content, in the order of `Content`.
 COLUMNS = "number, id, copy, size, keys, slots, words, array(select c.number from SCHEMA.items c where c.content = i.number order by 1)"
 MEMBERS = "select COLUMNS from SCHEMA.items i where size > 0 and (keys && %s or copy = any(%s)) limit %s".replace("COLUMNS", COLUMNS)
 MEMBERS_OF_ONE = "select number, copy, keys from SCHEMA.items where size > 0 and (keys && %s or copy = any(%s)) limit %s"
@@ -161,7 +161,7 @@ class PostgresView:
 
 
 def met_among(rows: Sequence[Any], keys: np.ndarray, copy: np.ndarray) -> Members:
-    """What queries meet among contents, given as (number, copy, keys)."""
+    """The contents that queries meet, of those given as (number, copy, keys)."""
     rows = sorted(rows, key=lambda row: row[0])
     if not rows:
         return Members(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(len(keys), bool))

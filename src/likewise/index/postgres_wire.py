@@ -225,5 +225,5 @@ def settled(connection: Any) -> bool:
 
 
 def said(error: Exception) -> str:
-    """What the server or its client said, in one line."""
+    """The message of the server or its client, in one line."""
     return "; ".join(line.strip() for line in str(error).splitlines() if line.strip()) or type(error).__name__

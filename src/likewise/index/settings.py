@@ -74,7 +74,7 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """The settings as JSON, for a store, which itself reads sets, bands, bits and slots alone; `from_dict` reads them.
 
-        ``scheme`` is a digest of a known item as it is sketched, so that a version that sketches items differently is told.
+        ``scheme`` is a digest of a known item as it is sketched, so that a version that sketches items differently is recognized.
         """
         from likewise.index.sketching import scheme_of
 
@@ -190,10 +190,10 @@ def facts_of(options: Options, dimension: int | None, *, wide: bool, sparse: boo
             raise UsageError(f"{option('dimension', dimension)}: {kind.name} have none; leave it out")
         return Facts()
     if isinstance(dimension, bool) or not isinstance(dimension, int | np.integer) or dimension < 1:
-        what = "bits of a code" if kind.name == "codes" else "numbers of a vector"
+        what = "the number of bits of the codes" if kind.name == "codes" else "the dimension of the vectors"
         other = f"; or {option('sparse', True)} for sparse vectors" * (kind.name == "vectors")
         given = "" if dimension is None else f"{option('dimension', dimension)}: "
-        raise UsageError(f"{given}{name} needs {option('dimension', placeholder='N')}, the number of {what}{other}")
+        raise UsageError(f"{given}{name} needs {option('dimension', placeholder='N')}, {what}{other}")
     if kind.name == "feature sets":
         return Facts(features=int(dimension), sparse=method.compared.sparse)
     return Facts(int(dimension), wide=wide)

@@ -91,7 +91,7 @@ def refuse_origins(found: Items, tokens: np.ndarray) -> None:
     """A sparse vector without coordinates is an item where distances are compared, but has no words by which a store could know it."""
     if (origin := (tokens > 0) & (found.size == 0)).any():
         row = int(origin.argmax())
-        raise UsageError(f"row {row} has no coordinate that is not zero; an index cannot hold the origin of sparse vectors; leave it out")
+        raise UsageError(f"row {row} is a vector of zeros, which an index of sparse vectors cannot hold; leave it out")
 
 
 def items_of(columns: Mapping[str, np.ndarray], ids: Sequence[bytes], settings: Settings) -> Items:

@@ -128,10 +128,10 @@ class Store(Protocol):
         """Add many items to an empty index, whose ids are known to differ; returns their number. What an interruption leaves is no index."""
 
     def flush(self) -> None:
-        """Move what was written last to where it takes least room and time."""
+        """Move the newest items to where they take the least space and time."""
 
     def compact(self) -> None:
-        """Give back the room of items that were removed."""
+        """Free the space of removed items."""
 
     def check(self) -> list[str]:
         """Read all that is stored; returns a sentence for each fault."""
@@ -140,7 +140,7 @@ class Store(Protocol):
         """Write a consistent copy of the index, which is a new index."""
 
     def info(self) -> dict[str, Any]:
-        """Facts about the store, as JSON: items, removed, bytes, and what it promises about durability."""
+        """Facts about the store, as JSON: items, removed, bytes, and durability: a sentence."""
 
     def close(self) -> None:
-        """Let go of all it holds. Nothing acknowledged is lost without it."""
+        """Release files, locks and connections. Nothing acknowledged is lost without it."""

@@ -38,7 +38,7 @@ UNNAMED = ("memory.arrow", STDIN)
 
 
 class Built(NamedTuple):
-    """An index and what became of the records."""
+    """An index, and the outcome of the records."""
 
     store: Store
     read: int

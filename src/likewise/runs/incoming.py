@@ -93,7 +93,7 @@ class Batch(NamedTuple):
             return self.queries(settings)
         if block.ids.null_count < len(block):
             row = int(block.position[block.ids.is_null().to_numpy(zero_copy_only=False)][0])
-            raise DataError(f"{STDIN}, item {row + 1}: this record has no id, and others have; give each of them one, or none")
+            raise DataError(f"{STDIN}, item {row + 1}: this record has no id, but others have one; give an id to all of them or to none")
         return items_of(block.columns, [], settings)
 
 
@@ -280,7 +280,7 @@ def flowing(stream: Any) -> bytes:
 
 
 def check_first(records: Records, source: Source, want: Want, by: str) -> None:
-    """Raises DataError if the first records have not the wanted field, or other values in it than the index compares."""
+    """Raises DataError if the first records lack the wanted field, or have values in it that the index does not compare."""
     readable = records.kind != REJECTED
     if readable.any() and not records.found:
         raise DataError(presence.message([Lack(source.name, records.fields)], [source.name], want))

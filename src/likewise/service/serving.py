@@ -89,7 +89,7 @@ class Serving:
             self.log.add("info", "tokens reloaded", tokens=len(self.tokens.known))
 
     def close(self) -> None:
-        """Make the changes that were taken, and let go of the index."""
+        """Make the changes that were taken, and close the index."""
         if self.writer:
             self.writer.close()
         self.queries.close()

@@ -55,7 +55,7 @@ class Added(NamedTuple):
 
 
 class Index:
-    """An index of items: documents, sets, vectors or codes. It answers which of them are similar to a query, and stays when the process ends.
+    """An index of items: documents, sets, vectors or codes. It finds those that are similar to a query, and remains when the process ends.
 
     `create` makes one, `open` opens one that exists. Several threads may use an index, and several processes may read it; an index in a folder is
     written by one process at a time. It is closed by `close` or at the end of a ``with`` block; nothing acknowledged is lost without that.
@@ -173,9 +173,9 @@ class Index:
         inputs: files or data, as `dedup` takes them. ``where``, ``sets``, ``durability``, ``overwrite``: as in `create`; the others are options of
         `dedup`. ``per`` is a field of the records.
 
-        An item has the id of its record. Without one it is named SOURCE:POSITION, a file that is an item by its name, and items of data in Python
-        and of standard input by their positions, from 0. existing: what happens if two records have the same id: "refuse" raises IdError, which names
-        both places; "skip" takes the first of them, "replace" the last.
+        An item has the id of its record. Without one, its id is SOURCE:POSITION, or the name of a file that is one item. Items of Python data and of
+        standard input get their positions as ids, from 0. existing: what happens if two records have the same id: "refuse" raises IdError, which
+        names both places; "skip" takes the first of them, "replace" the last.
 
         Raises the errors of `create` and `dedup`.
         """
@@ -223,7 +223,7 @@ class Index:
         return self._written(self._sketched(items, [] if ids is None and not isinstance(items, Items) else ids, per), "require")
 
     def add_new(self, items: Any, ids: Any = None, *, per: Any = None, k: int = 1) -> Table:
-        """Add those items that have no similar one in the index yet, in their order: each is compared with those before it in the batch too.
+        """Add the items that have no similar one in the index yet. In their order, each is compared with those before it, too.
 
         An item is added if, and only if, no item that shares a bucket with it is at or above the threshold of the index. Concurrent calls, also of
         other processes, behave as if one came after the other. Items without content are always added.
@@ -281,7 +281,7 @@ class Index:
     def remove(self, ids: Any, *, missing: Missing = "ignore") -> int:
         """Remove the items with these ids; returns the number of those that were there.
 
-        missing: what happens with an id that is not: "ignore", or "refuse", which raises IdError and removes nothing.
+        missing: what happens with an id that is not in the index: "ignore", or "refuse", which raises IdError and removes nothing.
         """
         if missing not in ("ignore", "refuse"):
             raise UsageError(f"{option('missing', missing)}: choose ignore or refuse")
@@ -319,15 +319,15 @@ class Index:
             yield from map(from_json, items.ids)
 
     def flush(self) -> None:
-        """Move what was written last to where it takes least room and time."""
+        """Move the newest items to where they take the least space and time. This also happens by itself."""
         self.store.flush()
 
     def compact(self) -> None:
-        """Give back the room of items that were removed."""
+        """Free the space of removed items."""
         self.store.compact()
 
     def check(self) -> list[str]:
-        """Read all that is stored; returns a sentence for each fault."""
+        """Read all that is stored. Returns a sentence for each fault."""
         return self.store.check()
 
     def backup(self, path: str | Path) -> None:
@@ -336,7 +336,7 @@ class Index:
         self.store.backup(Path(path))
 
     def info(self) -> dict[str, Any]:
-        """Facts about the index, as plain values: items, removed, bytes, what it promises about durability, and its settings."""
+        """Facts about the index, as plain values: items, removed, bytes, durability, and its settings."""
         plan = self.settings.plan
         chosen = self.settings.described()
         limit = "within" if self.settings.options.method.facts.distance else "threshold"
@@ -345,7 +345,7 @@ class Index:
         return {**self.store.info(), limit: float(plan.threshold), **layout, **{name: chosen[name] for name in kept}, **chosen["facts"]}
 
     def close(self) -> None:
-        """Let go of files, locks and connections."""
+        """Release files, locks and connections. Nothing acknowledged is lost without it."""
         self.store.close()
 
     def __enter__(self) -> Self:
@@ -364,7 +364,7 @@ class Index:
             return found
         given = json_ids(ids)
         if len(given) != len(found):
-            raise UsageError(f"{option('ids')}: {len(given):,} ids for {len(found):,} items; give one for each")
+            raise UsageError(f"{len(given):,} ids for {len(found):,} items; give one for each ({option('ids')})")
         return replace(found, ids=given)
 
     def _numbered(self, n: int) -> list[bytes]:

@@ -6,7 +6,7 @@
     NNNNNNNN.SUFFIX          the files of segment NNNNNNNN (`segment`)
 
 A change is a row of the log, synced before it is acknowledged. From time to time the rows become a segment, whose files are synced before the commit
-that names it and deletes the rows. So whenever the process ends, the database names complete files, and what it does not name is rubbish.
+that names it and deletes the rows. So whenever the process ends, the database names complete files, and files that it does not name are deleted.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def build(
 def create(where: str | Path, settings: dict[str, Any], *, overwrite: bool = False, durability: str = "commit") -> Store:
     """A new index in a folder, open for writing. It appears complete or not at all.
 
-    Raises UsageError if there is something, unless ``overwrite`` and it is an index of likewise that nobody writes to.
+    Raises UsageError if the path is taken, except by an index of likewise that nobody writes to, with ``overwrite``.
     """
     from likewise.index.embedded.creation import created
     from likewise.index.embedded.writer import Writer

@@ -24,7 +24,7 @@ def backup(folder: Path, to: Path) -> None:
     to = to.absolute()
     check_place(to)
     if to.is_symlink() or (to.exists() and not (to.is_dir() and not any(to.iterdir()))):
-        raise UsageError(f"{to}: something is there, and a backup replaces nothing; choose another path")
+        raise UsageError(f"{to}: this path is taken, and a backup replaces nothing; choose another path")
     staged = staged_for(to)
     try:
         for attempt in range(TRIES):

@@ -218,7 +218,7 @@ class Database:
             self.used = 0
 
     def shrink(self) -> None:
-        """Give back the room of rows that were deleted."""
+        """Free the space of deleted rows."""
         with self.faults():
             free, pages = (self.connection.execute(f"pragma {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
             if 2 * free > pages:

@@ -18,7 +18,7 @@ PATIENCE = 1.0
 
 
 class Ticket:
-    """A change that waits for its commit, then what became of it."""
+    """A change that waits for its commit, and later its outcome."""
 
     __slots__ = ("_asleep", "change", "error", "outcome")
 
@@ -34,7 +34,7 @@ class Ticket:
         return self.outcome is not None or self.error is not None
 
     def sleep(self) -> None:
-        """Wait for `wake`, which may have come before. It may return without: a thread that was interrupted may have missed to wake."""
+        """Wait for `wake`, which may have come before. It may also return without it: an interrupted thread may have failed to wake this one."""
         self._asleep.acquire(timeout=PATIENCE)
 
     def wake(self) -> None:
