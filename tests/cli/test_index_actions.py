@@ -163,7 +163,8 @@ def test_add_new_of_ids_that_are_taken(seen: str) -> None:
 def test_update(seen: str) -> None:
     said = refused("index", "update", seen, "-", input=lines("a", "x"))
     assert said == "likewise: error: stdin, item 2: its id 'x' is not in the index; likewise index add adds it; nothing was written"
-    assert run("index", "update", seen, "-", input=lines("a", text="quite different words here")).exit_code == 0
+    done = run("index", "update", seen, "-", input=lines("a", text="quite different words here"))
+    assert done.exit_code == 0 and "1 read, 1 replaced; " in done.stderr
     assert rows(run("index", "query", seen, "-", input=lines(TEXTS["a"])).stdout) == []
     assert sorted(ids()) == ["a", "d"]
 

@@ -186,3 +186,14 @@ def test_an_item_of_another_length_is_refused_by_both_lengths_and_nothing_is_hal
         with pytest.raises(UsageError, match=r"64 numbers.*128 numbers"):
             call()
     assert list(ix.ids()) == ["a", "b"] and [row["id"] for row in ix.query(rows[:1])] == ["a"]
+
+
+def test_info_about_an_index_in_memory_counts_items_that_are_no_segment_yet():
+    """Each item takes at least 8 bytes for each of its 16 keys and 4 shingles."""
+    memory = lw.Index.create(by="words:2", bands=16, rows=6)
+    memory.add(["a b c d e", "p q r s t"])
+    facts = memory.info()
+    assert (facts["items"], facts["segments"]) == (2, 0) and 2 * 8 * (16 + 4) <= facts["bytes"] < 1000
+    assert facts["durability"] == "none: the index ends with its process"
+    memory.flush()
+    assert memory.info()["segments"] == 1

@@ -422,7 +422,8 @@ def changed(screen: Screen, ix: Index, action: str, path: str, progress: ScreenP
     if screen.json:
         screen.document({"schema": "likewise/index-change/1", "index": named(path), "action": action, **counts, "items": len(ix)})
     else:
-        done = ", ".join(f"{number:,} {name}" for name, number in counts.items() if number or name in ("added", "removed"))
+        words = {"added": "replaced"} if action == "update" else {}
+        done = ", ".join(f"{number:,} {words.get(name, name)}" for name, number in counts.items() if number or name in ("added", "removed"))
         screen.say(f"{named(path)}: {done}; {counted(len(ix), 'item')} in the index, in {progress.time_in_all}")
     progress.steps()
 
