@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,8 @@ REFUSED = {
     "add-new": ("is in the index already", f"{option('existing', 'skip')} leaves such records out, likewise index update replaces the old ones"),
     "update": ("is not in the index", "likewise index add adds it"),
 }
+#: A typed id that can be a number.
+NUMBER = re.compile("0|-?[1-9][0-9]{0,999}")
 #: Rejected records that are named.
 NAMED = 3
 STREAMED = "JSON lines on standard input are answered as they come."
@@ -219,6 +222,8 @@ def query(
     force: bool = False,
     **more: Any,
 ) -> int:
+    import pyarrow.compute as pc
+
     from likewise.cli.index_rows import Rows
     from likewise.cli.progress import progress_on
     from likewise.verbs.index import Index
@@ -233,9 +238,9 @@ def query(
                 report = answers.report
                 for said in report.pop("warnings"):
                     screen.warn(said)
-            rows.add(answers._data())
+            rows.add(data := answers._data())
             counts["read"] += batch.read
-            counts["found"] += len(set(answers["query"].tolist()))
+            counts["found"] += pc.count_distinct(data.json.get("query", data.table["query"])).as_py()
             counts["rejected"] += len(batch.rejected)
         progress.finish()
         rows.finish("likewise/index-query/1", {"index": named(path), **report, **counts})
@@ -402,8 +407,7 @@ def batches(
 
 def typed_id(ix: Index, text: str) -> str | int:
     """An id that was typed: the text, or the number that it is, if the index has that. Raises UsageError if it has both."""
-    number = int(text) if text.lstrip("-").isdigit() and str(int(text)) == text else None
-    if number is None or number not in ix:
+    if not NUMBER.fullmatch(text) or (number := int(text)) not in ix:
         return text
     if text in ix:
         raise UsageError(f"{text}: the number is the id of one item, and the text that of another; name them in a file, with --ids-from FILE")

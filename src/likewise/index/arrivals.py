@@ -14,6 +14,9 @@ from likewise.index.sketching import chosen
 from likewise.index.store import Change, Items, Store, View
 from likewise.stages import candidates
 
+#: Pairs of items that share a key, counted in each band, which are listed at once: of more, the first items are decided and written alone.
+PAIRS = 1 << 17
+
 
 class Arrived(NamedTuple):
     """The outcome of a batch."""
@@ -68,7 +71,7 @@ def add_new(store: Store, comparison: Comparison, items: Items, k: int, numbered
         named |= known | dict(zip(others.tolist(), view.ids(others), strict=True))
         added[begin + new] = True
         parts.append(matches._replace(query=matches.query + begin))
-        begin, window = begin + len(found.new), n if len(found.new) == len(here) else 2 * len(found.new)
+        begin, window = begin + len(found.new), 2 * len(found.new)
     whole = Matches(
         *(
             np.concatenate([np.zeros(0, dtype), *each])
@@ -79,9 +82,9 @@ def add_new(store: Store, comparison: Comparison, items: Items, k: int, numbered
 
 
 def look(view: View, comparison: Comparison, items: Items) -> Looked:
-    """Decide about the items up to the first one whose bucket may be overfull together with new items before it: those must be written first."""
+    """Decide about the first of the items, up to one whose bucket may be overfull together with new items before it: those must be written first."""
+    items, earlier, later = sharing(items)
     similar, met, crowded = comparison.matches(view, items)
-    earlier, later = sharing(items)
     value = comparison.values(items, items, later, earlier)
     old = np.zeros(len(items), bool)
     old[similar.query] = True
@@ -100,21 +103,24 @@ def look(view: View, comparison: Comparison, items: Items) -> Looked:
     return Looked(new[:end], similar.of(similar.query < end), Matches(later[near], earlier[near], value[near]))
 
 
-def sharing(items: Items) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs of items in a batch that share a key: (earlier, later), int64[p], each once."""
+def sharing(items: Items) -> tuple[Items, np.ndarray, np.ndarray]:
+    """The first of the items, as many as have up to `PAIRS` pairs, and those that share a key: (items, earlier, later), int64[p], each pair once."""
     some = np.flatnonzero(items.size)
     keys = items.keys[some]
     order = np.argsort(keys, axis=0, kind="stable")
     ascending = np.take_along_axis(keys, order, axis=0)
-    again = ascending[1:] == ascending[:-1]
-    pairs = [np.zeros((0, 2), np.int64)]
-    for band in np.flatnonzero(again.any(axis=0)).tolist():
-        for run in np.split(order[:, band], np.flatnonzero(~again[:, band]) + 1):
-            if len(run) > 1:
-                later, earlier = np.tril_indices(len(run), -1)
-                pairs.append(np.stack((some[run[earlier]], some[run[later]]), axis=1))
-    earlier, later = np.unique(np.concatenate(pairs), axis=0).T
-    return earlier, later
+    row = np.arange(len(some))[:, np.newaxis]
+    first = np.ones(keys.shape, bool)
+    first[1:] = ascending[1:] != ascending[:-1]
+    before = row - np.maximum.accumulate(np.where(first, row, 0), axis=0)  # the items with the same key before each
+    if len(items) > 1 and before.sum() > PAIRS:
+        return sharing(chosen(items, np.arange(len(items) // 2)))
+    place, band = np.nonzero(before)
+    count = before[place, band]
+    back = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + 1  # 1 to count for each place
+    earlier = some[order[np.repeat(place, count) - back, np.repeat(band, count)]]
+    later = np.repeat(some[order[place, band]], count)
+    return items, *np.divmod(np.unique(earlier * len(items) + later), max(1, len(items)))
 
 
 def listed(view: View, comparison: Comparison, found: Looked, numbers: np.ndarray, k: int) -> Matches:

@@ -10,21 +10,30 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.errors import IdError, UsageError
-from likewise.io.ids import as_json, from_json, to_json
+from likewise.io.ids import as_json, compact, from_json, to_json
+from likewise.items import binary
 from likewise.items.arrow import chunked, is_arrow
+from likewise.items.words import without_fractions
 from likewise.messages import option, quoted
 from likewise.options import integer
 
+#: Bits of the greatest whole number that can be an id: Python refuses to write longer ones in decimal.
+MOST_BITS = 14_000
+
 
 def json_ids(ids: Any, name: str = "ids", *, missing: bool = False) -> list[Any]:
-    """Ids as JSON text, from a list, an array or a column. Raises UsageError for values that are no ids: give strings or whole numbers.
+    """Ids as JSON text, from a list, an array or a column; 1.0 is 1, as in files. Raises UsageError for values that are no ids.
 
     name: the option, for messages. missing: None stays None.
     """
     if isinstance(ids, str | bytes | Mapping) or not (is_arrow(ids) or isinstance(ids, Iterable)):
         raise UsageError(f"{option(name, ids)}: give a list of strings or whole numbers, one for each item")
     if is_arrow(ids):
-        values = to_json(pa.concat_arrays(chunked(ids).chunks) if len(chunked(ids)) else pa.array([], pa.string())).to_pylist()
+        column = pa.concat_arrays(chunked(ids).chunks) if len(chunked(ids)) else pa.array([], pa.string())
+        texts = to_json(column)
+        if pa.types.is_decimal(column.type):  # 1.50 is 1.5
+            texts = binary.from_list([None if one is None else compact(one) for one in texts.to_pylist()])
+        values = without_fractions(texts).to_pylist()
     else:
         values = [json_id(one, row, name) for row, one in enumerate(ids.tolist() if isinstance(ids, np.ndarray) else ids)]
     if not missing and None in values:
@@ -35,7 +44,9 @@ def json_ids(ids: Any, name: str = "ids", *, missing: bool = False) -> list[Any]
 def is_id(given: Any) -> bool:
     """True for values that can be ids: strings and numbers."""
     value = integer(given)
-    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    if isinstance(value, int):
+        return value.bit_length() <= MOST_BITS
+    return isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
 
 
 def json_id(given: Any, row: int, name: str = "ids") -> bytes | None:
@@ -43,10 +54,12 @@ def json_id(given: Any, row: int, name: str = "ids") -> bytes | None:
     if type(given) is str and given.isascii() and given.isprintable() and not {'"', "\\"} & {*given}:
         return b'"' + given.encode() + b'"'
     if is_id(given):
-        return as_json(integer(given))
+        value = integer(given)
+        return without_fractions(binary.from_list([as_json(value)]))[0].as_py() if isinstance(value, float) else as_json(value)
     if given is None:
         return None
-    raise UsageError(f"{option(name)}: row {row} is {given!r:.60}; give strings or whole numbers")
+    shown = f"a number of {given.bit_length():,} bits" if isinstance(given, int) else f"{given!r:.60}"
+    raise UsageError(f"{option(name)}: row {row} is {shown}; give strings or whole numbers")
 
 
 def repeated(ids: Sequence[bytes]) -> list[int]:

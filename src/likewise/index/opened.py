@@ -80,6 +80,9 @@ def found(where: Any, durability: str) -> tuple[Path | str | None, Any]:
             )
         return where, import_module(f"likewise.index.{SCHEMES[scheme]}")
     try:
-        return Path(where), import_module("likewise.index.embedded")
+        path = Path(where)
     except TypeError:
         raise UsageError(f"{quoted(where)}: give the path of a folder, an address, or None for memory") from None
+    if path.parts and path.parts[0].removesuffix(":").lower() in SCHEMES and path.parts[0].endswith(":"):
+        raise UsageError(f"an address is a string that begins with {path.parts[0]}//; a path has only one slash")
+    return path, import_module("likewise.index.embedded")

@@ -31,6 +31,8 @@ INSTEAD = {
     "vectors": f"{option('by', 'l1')}, l2, cosine and angle have bands",
     "images": f"likewise features turns images into codes, which {option('by', 'hamming')} compares",
 }
+#: The greatest dimension of vectors and features, and number of bits of codes.
+MOST_NUMBERS = 1 << 20
 #: The format of stored settings.
 FORMAT = 1
 #: Below this probability of finding a pair at the threshold, a query is refused unless it is forced.
@@ -194,6 +196,8 @@ def facts_of(options: Options, dimension: int | None, *, wide: bool, sparse: boo
         other = f"; or {option('sparse', True)} for sparse vectors" * (kind.name == "vectors")
         given = "" if dimension is None else f"{option('dimension', dimension)}: "
         raise UsageError(f"{given}{name} needs {option('dimension', placeholder='N')}, {what}{other}")
+    if dimension > MOST_NUMBERS:
+        raise UsageError(f"{option('dimension', dimension)}: give at most {MOST_NUMBERS:,}")
     if kind.name == "feature sets":
         return Facts(features=int(dimension), sparse=method.compared.sparse)
     return Facts(int(dimension), wide=wide)

@@ -22,6 +22,8 @@ from likewise.service.app import application
 from likewise.service.serving import Serving
 
 BACKLOG = 2048
+#: The greatest port.
+PORTS = 65_535
 
 
 def is_loopback(host: str) -> bool:
@@ -38,6 +40,8 @@ def addresses(host: str, port: int) -> list[Any]:
 
 def bound(host: str, port: int) -> socket.socket:
     """A socket that listens at this address. Raises UsageError if the system refuses it."""
+    if not 0 <= port <= PORTS:
+        raise UsageError(f"{option('port', port)}: give a number from 0 to {PORTS}; 0 chooses a free one")
     family, kind, protocol, _, address = addresses(host, port)[0]
     made = socket.socket(family, kind, protocol)
     try:

@@ -18,6 +18,7 @@ from likewise.errors import UsageError
 from likewise.index import ids as names
 from likewise.index.answers import Answers, Comparison, answers, table
 from likewise.index.arrivals import add_new
+from likewise.index.changes import occurrences
 from likewise.index.ids import is_id, json_id, json_ids
 from likewise.index.opened import created, opened
 from likewise.index.settings import Settings, settings_of
@@ -25,7 +26,7 @@ from likewise.index.sketching import Sketching, nothing
 from likewise.index.store import Change, IdRule, Items, Store
 from likewise.io.ids import from_json
 from likewise.items.wrapped import wrapped
-from likewise.messages import option
+from likewise.messages import option, quoted
 from likewise.methods import Measure, Text
 from likewise.options import integer
 from likewise.planning.choose import limit_of
@@ -37,7 +38,7 @@ from likewise.runs.table import Table
 INSTEAD = {
     "refuse": f"{option('existing', 'skip')} leaves such items out, {option('existing', 'replace')} puts them in the place of the old ones; "
     "nothing was written",
-    "require": "add it before it is updated; nothing was written",
+    "require": "add it before it is updated, and give each id once; nothing was written",
     "skip": "",
     "replace": "",
 }
@@ -297,6 +298,8 @@ class Index:
         takes that of the other. Returns `Added`, with empty lists. Raises UsageError that names a setting in which the two differ.
         """
         check_existing(existing)
+        if not isinstance(other, Index):
+            raise UsageError(f"{quoted(other)}: give an lw.Index; lw.Index.open opens one")
         if differs := self.settings.difference(other.settings):
             raise UsageError(f"these indexes cannot be merged: {differs}; build one of them again with the settings of the other")
         mine, theirs = self.store.view(), other.store.view()
@@ -383,6 +386,8 @@ class Index:
             if named is items:
                 raise names.refused(items.ids, found.refused, there=existing == "refuse", instead=INSTEAD[existing])
         new = found.numbers >= 0
+        if existing == "replace":  # of items with the same id the last one stays
+            new &= occurrences(named)[1]
         added = int(new.sum())
         return Added(added, len(items) - added, list(map(from_json, named.ids)), new.tolist())
 

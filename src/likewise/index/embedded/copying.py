@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from likewise.errors import FormatError, UsageError
-from likewise.index.embedded.creation import staged_for
+from likewise.index.embedded.creation import check_outside, staged_for
 from likewise.index.embedded.database import Database
 from likewise.index.embedded.folder import DATABASE, LOCK, MANIFEST, check_place, damaged, manifest_of
 from likewise.index.embedded.loaded import loaded, stored
@@ -23,6 +23,7 @@ def backup(folder: Path, to: Path) -> None:
     """Copy an index as it is at one moment. The copy appears complete or not at all. Raises UsageError if something is at its place."""
     to = to.absolute()
     check_place(to)
+    check_outside(to)
     if to.is_symlink() or (to.exists() and not (to.is_dir() and not any(to.iterdir()))):
         raise UsageError(f"{to}: this path is taken, and a backup replaces nothing; choose another path")
     staged = staged_for(to)

@@ -13,7 +13,7 @@ from likewise.index.embedded import database
 from likewise.index.embedded.folder import LOCK, Manifest, check_place, manifest_of, others, written
 from likewise.index.embedded.locks import WriterLock
 from likewise.io import disk
-from likewise.io.manifest import SHOWN
+from likewise.io.manifest import SHOWN, is_index
 from likewise.io.placing import keep_permissions, name_beside
 from likewise.messages import either, option
 
@@ -50,9 +50,17 @@ def staged_for(folder: Path) -> Path:
 def check_new(folder: Path, *, overwrite: bool) -> None:
     """Raise UsageError unless an index can be made at this path, and nobody writes to the one that it replaces."""
     check_place(folder)
+    check_outside(folder)
     check_free(folder, overwrite=overwrite)
     if (folder / LOCK).exists():
         WriterLock(folder).release()
+
+
+def check_outside(folder: Path) -> None:
+    """Raise UsageError if the folder would be inside an index, which has only its own files."""
+    for parent in folder.absolute().parents:
+        if is_index(parent):
+            raise UsageError(f"{folder}: {parent} is an index, and nothing else can be in it; choose another path")
 
 
 def check_free(folder: Path, *, overwrite: bool) -> None:
