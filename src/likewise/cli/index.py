@@ -156,7 +156,7 @@ def write(
 @verb(
     "index add-new",
     "PATH INPUT... [-o FILE]",
-    purpose="Add records that have no similar item; name the similar items of the others.",
+    purpose="Add records without a similar item; list that of the others.",
     examples=("index add-new seen.lw - < new.jsonl", "index add-new tickets.lw today.parquet -k 3 -o repeated.parquet"),
     flags=f"{RECORDS} existing k durability {TABLE}",
     arguments=[path(), inputs()],

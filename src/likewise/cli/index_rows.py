@@ -113,7 +113,7 @@ def without_repeats(ids: Sequence[bytes], count: int) -> Iterator[tuple[int, int
 
 
 def with_left_out(found: Data, looked_at: np.ndarray, left_out: np.ndarray, queries: pa.LargeBinaryArray) -> Data:
-    """The rows of the records that were looked at and of those left out, in order."""
+    """The rows of all records in order: those that were looked at, and those that were left out."""
     table = found.table
     rows = np.concatenate([looked_at[table["row"].to_numpy()], left_out])
     order = wrapped(np.argsort(rows, kind="stable"))
