@@ -5,19 +5,24 @@ Not in `jit`: nothing that is compiled depends on it, and a change of that file 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from likewise.compiled import signature
 from likewise.compiled.jit import Kernel
 
 
-def holding(kernel: Kernel, *first: Any) -> Callable:
-    """The kernel with these first arguments, whose types are looked at once."""
-    known = tuple(map(signature.key, first))
+class Steady:
+    """A kernel whose arguments have the same types in each call of these callers, so that they are looked at in the first one.
 
-    def call(*rest: Any) -> Any:
-        version = kernel._versions.get((*known, *map(signature.key, rest))) or kernel._version(first + rest)
-        return version(*first, *rest)
+    The types are those of `compiled.signature`; arrays that are only read may be writeable or not.
+    """
 
-    return call
+    def __init__(self, kernel: Kernel):
+        self._kernel = kernel
+        self._call: Any = self._first
+
+    def __call__(self, *args: Any) -> Any:
+        return self._call(*args)
+
+    def _first(self, *args: Any) -> Any:
+        self._call = self._kernel._version(args)
+        return self._call(*args)

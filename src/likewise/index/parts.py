@@ -13,8 +13,9 @@ from itertools import chain
 import numpy as np
 
 from likewise.index.segment import Building, Form, Kept, Segment, hashed, joined_ids, places_of
+from likewise.index.several import ALL, Several
 from likewise.index.store import Contents, Items, Members
-from likewise.index.tail import Recent
+from likewise.index.tail import NONE_GONE, Recent
 from likewise.kernels import segments
 from likewise.stages import candidates
 
@@ -22,8 +23,6 @@ EVERY = slice(None)
 Part = Segment | Recent
 #: Items that are read at once to be merged.
 BLOCK = 1 << 14
-NONE_GONE = np.zeros(0, np.uint64)
-NONE_GONE.flags.writeable = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +86,22 @@ def headed(numbers: np.ndarray, keys: np.ndarray, most: int) -> tuple[np.ndarray
     return numbers[places], keys[places]
 
 
+class Together:
+    """The segments of the last view that was asked as one part: most views have the same."""
+
+    def __init__(self) -> None:
+        self._last: tuple[list[Piece], tuple[Several, ...]] = [], ()
+
+    def of(self, pieces: list[Piece]) -> tuple[Several, ...]:
+        """The part, if there are segments."""
+        known, found = self._last
+        if known != pieces:
+            segments = [piece.part for piece in pieces if isinstance(piece.part, Segment)]
+            found = (Several(segments, [piece.gone for piece in pieces]),) if pieces else ()
+            self._last = pieces, found
+        return found
+
+
 @dataclass(frozen=True, eq=False)
 class Parts:
     """The living items at one moment (`store.View`)."""
@@ -94,6 +109,7 @@ class Parts:
     form: Form
     pieces: tuple[Piece, ...]
     last: int
+    _several: Together = field(default_factory=Together)
 
     @classmethod
     def of(cls, form: Form, parts: Sequence[Part], gone: np.ndarray, last: int) -> Parts:
@@ -119,7 +135,7 @@ class Parts:
         """The view without these living items."""
         if not len(numbers):
             return self
-        changed = {id(piece): piece.without(items) for _, piece, items in self._each(numbers)}
+        changed = {id(piece): piece.without(items) for piece, items in self._each(numbers)}
         return replace(self, pieces=tuple(changed.get(id(piece), piece) for piece in self.pieces))
 
     def exchanged(self, old: Sequence[Part], new: Sequence[Segment]) -> Parts:
@@ -153,15 +169,11 @@ class Parts:
     # --- who meets whom
 
     def members(self, keys: np.ndarray, copy: np.ndarray) -> Members:
-        most, raw, keys = max(1, candidates.BUDGET), np.zeros(keys.shape, np.int64), np.ascontiguousarray(keys)
-        found, counts = [], np.zeros((2, len(keys)), np.int64)
-        for piece in self.pieces:
-            numbers, counts = piece.part.look(keys, piece.gone, most, raw)
-            if len(numbers):
-                found.append((numbers, np.repeat(np.arange(len(keys)), counts[0])))
-        numbers, query = self._joined(found)
+        most, raw, keys = max(1, candidates.BUDGET), np.zeros(keys.shape, np.int64), np.ascontiguousarray(keys, np.uint64)
+        found = [group.look(keys, most, raw) for group in self.groups]
         crowded = np.zeros(len(keys), bool)
-        full = counts[1] >= most
+        query, numbers = self._joined([(query, numbers) for numbers, query, _ in found if len(numbers)])
+        full = found[-1][2] >= most if found else crowded  # the last one has counted all
         if not full.any():
             return Members(query, numbers, crowded)
         lists, queries = [numbers[~full[query]]], [query[~full[query]]]
@@ -173,50 +185,58 @@ class Parts:
         return Members(np.concatenate(queries)[order], np.concatenate(lists)[order], crowded)
 
     def _joined(self, found: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-        """The pairs of queries and contents of all parts: (numbers, queries), each content once a query, named by its first living item."""
+        """The pairs of queries and contents of all parts, by query, each content once, named by its first living item."""
         if not found:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        if len(found) == 1:
-            return found[0]
-        numbers, query = map(np.concatenate, zip(*found, strict=True))
+        query, numbers = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+        if len(query) < 2:
+            return query, numbers
         order = np.argsort(query, kind="stable")  # parts are in order of their numbers
-        numbers, query = numbers[order], query[order]
+        query, numbers = query[order], numbers[order]
         if not (query[1:] == query[:-1]).any():
-            return numbers, query
+            return query, numbers
         places = np.empty(len(query), np.int64)
         places = places[: segments.distinct(query, self.copy_of(numbers), places)]
-        return numbers[places], query[places]
+        return query[places], numbers[places]
 
     def shares_after(self, keys: np.ndarray, sizes: np.ndarray, after: int) -> bool:
         """True if a living item with a number above ``after`` shares a key with one of these, of the sizes uint32[q]; empty ones share none."""
-        keys = np.ascontiguousarray(keys)
-        return any(piece.part.last > after and piece.part.shares_after(keys, sizes, piece.gone, after) for piece in self.pieces)
+        keys = np.ascontiguousarray(keys, np.uint64)
+        return any(group.last > after and group.shares_after(keys, sizes, after) for group in self.groups)
 
     # --- what items are
 
     @cached_property
-    def _firsts(self) -> np.ndarray:
-        return np.array([piece.part.first for piece in self.pieces], np.int64)
+    def groups(self) -> tuple[Several | Recent, ...]:
+        """All parts, the segments as one."""
+        own = [piece for piece in self.pieces if isinstance(piece.part, Segment)]
+        recent = [piece.part.without(piece.gone) for piece in self.pieces if isinstance(piece.part, Recent)]
+        return (*self._several.of(own), *recent)
 
-    def _each(self, numbers: np.ndarray) -> Iterator[tuple[np.ndarray | slice, Piece, np.ndarray]]:
-        """For each part that has some of the numbers: their places among these, the part, and their places there, -1 for those that it lacks."""
-        if len(self.pieces) == 1:
-            yield EVERY, self.pieces[0], self.pieces[0].part.places(numbers)
-            return
-        which = np.searchsorted(self._firsts, numbers, side="right") - 1
+    def _each(self, numbers: np.ndarray) -> Iterator[tuple[Piece, np.ndarray]]:
+        """Each part that has some of the numbers, and the places of its items."""
+        which = np.searchsorted([piece.part.first for piece in self.pieces], numbers, side="right") - 1
         for place in sorted({*which.tolist()}):
-            mine = np.flatnonzero(which == place)
-            every = len(mine) == len(numbers)
-            yield EVERY if every else mine, self.pieces[place], self.pieces[place].part.places(numbers if every else numbers[mine])
+            yield self.pieces[place], self.pieces[place].part.places(numbers[which == place])
+
+    def _by_group(self, numbers: np.ndarray) -> list[tuple[np.ndarray | slice, Several | Recent, np.ndarray]]:
+        """Each group that has some of the numbers: their places among these, the group, and these."""
+        if len(self.groups) == 1 or not len(numbers):
+            return [(EVERY, group, numbers) for group in self.groups]
+        which = np.searchsorted([group.first for group in self.groups[1:]], numbers, side="right")
+        if (which == which[0]).all():
+            return [(EVERY, self.groups[which[0]], numbers)]
+        chosen = [(np.flatnonzero(which == place), group) for place, group in enumerate(self.groups)]
+        return [(mine, group, numbers[mine]) for mine, group in chosen if len(mine)]
 
     def copy_of(self, numbers: np.ndarray) -> np.ndarray:
         out = np.empty((len(numbers), 2), np.uint64)
-        for mine, piece, items in self._each(numbers):
-            out[mine] = piece.part.copy_of(items)
+        for mine, group, some in self._by_group(numbers):
+            out[mine] = group.copy_of(some)
         return out
 
     def contents(self, numbers: np.ndarray) -> Contents:
-        found = [(mine, piece.part.content(items)) for mine, piece, items in self._each(numbers)]
+        found = [(mine, group.contents(some)) for mine, group, some in self._by_group(numbers)]
         if len(found) == 1:
             return found[0][1]
         copy, size = np.zeros((len(numbers), 2), np.uint64), np.zeros(len(numbers), np.uint32)
@@ -231,9 +251,9 @@ class Parts:
                 words[np.repeat(begin - (np.cumsum(lengths) - lengths), lengths) + np.arange(len(content.words))] = content.words
         return Contents(copy, size, words, slots)
 
-    def copies(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def copies(self, numbers: np.ndarray, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         copy, offsets = self.copy_of(numbers), np.zeros(len(numbers) + 1, np.int64)
-        found = [piece.part.copies(copy, piece.gone) for piece in self.pieces]
+        found = [group.copies(copy, ALL if most is None else most) for group in self.groups]
         found = [(living, counts) for living, counts in found if len(living)]
         for _, counts in found:
             offsets[1:] += counts
@@ -244,7 +264,7 @@ class Parts:
         return offsets, np.concatenate([offsets[:0], *(living for living, _ in found)])[np.argsort(of, kind="stable")]
 
     def ids(self, numbers: np.ndarray) -> list[bytes]:
-        found = [(mine, piece.part.ids(items)) for mine, piece, items in self._each(numbers)]
+        found = [(mine, group.ids(some)) for mine, group, some in self._by_group(numbers)]
         if len(found) == 1:
             return found[0][1]
         out: list[bytes] = [b""] * len(numbers)
@@ -258,8 +278,8 @@ class Parts:
         if not len(ids):
             return out
         hashes, (text, offsets) = hashed(ids), joined_ids(ids)
-        for piece in self.pieces:
-            np.maximum(out, piece.part.find(hashes, text, offsets, piece.gone), out=out)
+        for group in self.groups:
+            np.maximum(out, group.find(hashes, text, offsets), out=out)
         return out
 
     def scan(self, after: int = -1, most: int = 4096) -> Iterator[tuple[np.ndarray, Items]]:
@@ -309,8 +329,8 @@ class Overfull:
 
     def new(self, place: int, numbers: np.ndarray) -> np.ndarray:
         """Those of the contents of a part that are living in no earlier part."""
-        part, new = self.view.pieces[place].part, np.ones(len(numbers), bool)
-        copy = part.copy_of(part.places(numbers)) if place else np.zeros((0, 2), np.uint64)
+        new = np.ones(len(numbers), bool)
+        copy = self.view.copy_of(numbers) if place else np.zeros((0, 2), np.uint64)
         for piece in self.view.pieces[:place]:
             rows = piece.part.rows_with(copy)
             there = np.flatnonzero(rows >= 0)

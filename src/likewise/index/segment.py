@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, pairwise
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -19,11 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import xxhash
 
-from likewise.compiled.holding import holding
 from likewise.errors import FormatError, UsageError
 from likewise.index.files import Arrays, Writing, damaged
-from likewise.index.store import KEY_BITS, Contents, Items
+from likewise.index.several import Several
+from likewise.index.store import KEY_BITS, Items
 from likewise.kernels import compact_sets, segments, sorted_bands
+from likewise.kernels.records import record_of
 from likewise.kernels.segments import Copies, Ends, Living
 from likewise.kernels.sorted_bands import DAMAGED, ROW, Band, Bands
 
@@ -35,6 +35,8 @@ AT_ONCE = 1 << 20
 #: Bytes of arrays about overfull buckets that a part keeps in memory.
 KEPT = 64 << 20
 NOTHING = np.zeros(0, np.uint64)
+#: The bytes of a value in each array of the files, in their order.
+WIDTHS = [(int(one),) if one in "148" else (2, 4) if one == "e" else (1, 8) for one in "8484884448448e1w8e8e"]
 
 
 class Form(NamedTuple):
@@ -81,19 +83,17 @@ def places_of(bits: np.ndarray, size: int) -> np.ndarray:
     return np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")[:size])
 
 
-def cut(text: bytes, lengths: np.ndarray) -> list[bytes]:
-    """A text in pieces of these lengths."""
-    ends = [0, *accumulate(lengths.tolist())]
-    return [text[begin:end] for begin, end in pairwise(ends)]
-
-
-def packed(lengths: np.ndarray) -> Ends:
-    """The ends of pieces of these lengths, uint[n]."""
+def packed(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of pieces of these lengths, uint[n], as files have them (`segments.Ends`)."""
     ends = np.zeros(len(lengths) + 1, np.uint64)
     np.cumsum(lengths, out=ends[1:], dtype=np.uint64)
     base = ends[::32].copy()
     more = ends - np.repeat(base, 32)[: len(ends)]
-    return Ends(base, more.astype(np.uint16 if int(more.max()) < 1 << 16 else np.uint32))
+    return base, more.astype(np.uint16 if int(more.max()) < 1 << 16 else np.uint32)
+
+
+def ends_of(base: np.ndarray, more: np.ndarray) -> Ends:
+    return Ends(base, more.view(np.uint16), more.itemsize // 4)
 
 
 class Kept:
@@ -166,19 +166,22 @@ class Segment:
         self.form, self.name, self.path, self._held = form, name, path, held
         self.bytes, self.checksum = sum(each.bytes for each in held), xxhash.xxh3_128_digest(trailers)
         bands, items, sets = (each.arrays for each in held)
+        if not all(array.itemsize in wanted for array, wanted in zip((*bands, *items, *sets), WIDTHS, strict=True)):
+            raise self._damage("its arrays have values of other types")
         facts, borders, entries, id_borders, id_entries = bands
         self.first, self.last, self.items, self.contents, meeting = facts.tolist()
         numbers, extra_item, extra_row, by_row, high, low, order, base, more, text = items
-        self._data, self._sizes, self._ends = sets[0], Ends(*sets[1:3]), Ends(*sets[3:5])  # of contents
-        self._id_ends, self._text = Ends(base, more), text
+        self._data, self._sizes, self._ends = sets[0], ends_of(*sets[1:3]), ends_of(*sets[3:5])  # of contents
+        self._id_ends, self._text = ends_of(base, more), text
         self._ids = Band(id_borders, id_entries)
         self._copies = Copies(high, low, order)
         self._living = Living(self.items, self.first, numbers, extra_item, extra_row, by_row, NOTHING)
         self._check_lengths(meeting, borders, entries)
         self._bands = Bands(borders.reshape(form.bands, -1), entries.reshape(form.bands, meeting))
-        self._most = {"full": 1, "compact": 8}.get(form.sets, 1 << 32) * len(self._data)  # words; each takes a bit at least
+        most = {"full": 1, "compact": 8}.get(form.sets, 1 << 32) * len(self._data)  # words; each takes a bit at least
         self._finer = Kept()
-        self._find = holding(segments.find, self._ids, self._id_ends, self._text, self._living)
+        parts = self._living, self._bands, self._copies, self._sizes, self._ids, self._id_ends, text, self._ends, self._data, most
+        self.record = record_of(*parts)  # for kernels.several
 
     def _check_lengths(self, meeting: int, borders: np.ndarray, entries: np.ndarray) -> None:
         """Raise FormatError if an array has another length than the kernels take for granted, or names what is not there."""
@@ -190,8 +193,8 @@ class Segment:
             len(self._ids.entries) == n and len(living.numbers) in (0, n) and (len(living.numbers) == n or self.last - self.first + 1 == n),
             len(living.extra_row) == len(living.by_row) == extras,
             len(self._copies.high) == len(self._copies.low) == len(self._copies.order) == m,
-            all(len(each.more) == k + 1 and len(each.base) == k // 32 + 1 for each, k in ((self._id_ends, n), (self._sizes, m))),
-            self.form.sets != "compact" or (len(self._ends.more) == m + 1 and len(self._ends.base) == m // 32 + 1),
+            all(is_ends(each, k) for each, k in ((self._id_ends, n), (self._sizes, m))),
+            self.form.sets != "compact" or is_ends(self._ends, m),
             self.form.sets != "none" or len(self._data) == m * self.form.slots,
         )
         if not all(right):
@@ -209,9 +212,13 @@ class Segment:
     def _damage(self, why: str) -> FormatError:
         return damaged(self.path or Path("a segment in memory"), why)
 
+    def refuse(self) -> None:
+        """Raise the error for damage that a kernel found."""
+        raise self._damage("an entry names what is not there")
+
     def _checked(self, result: int) -> int:
         if result == DAMAGED:
-            raise self._damage("an entry names what is not there")
+            self.refuse()
         return result
 
     @classmethod
@@ -258,19 +265,6 @@ class Segment:
 
     # --- who meets whom
 
-    def look(self, keys: np.ndarray, gone: np.ndarray, most: int, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The first living items of contents that share a key, query by query, and how many each query has (`segments.look`)."""
-        living, counts = self.living(gone), np.empty((2, len(keys)), np.int64)
-        found = np.empty(64 + 8 * len(keys), np.int64)
-        total = self._checked(segments.look(self._bands, living, keys, most, raw, False, found, counts))
-        if total > len(found):
-            found = np.empty(total, np.int64)
-            self._checked(segments.look(self._bands, living, keys, most, raw, True, found, counts))
-        return found[:total], counts
-
-    def shares_after(self, keys: np.ndarray, sizes: np.ndarray, gone: np.ndarray, after: int) -> bool:
-        return bool(self._checked(segments.shares_after(self._bands, self.living(gone), keys, sizes, after)))
-
     def bucket(self, band: int, key: int) -> np.ndarray:
         """The contents with a key: rows int64[n], ascending."""
         entries, place = self._bands.entries[band], np.empty((1, 2), np.int64)
@@ -302,55 +296,7 @@ class Segment:
         self._checked(segments.rows_with(self._copies, copy, out))
         return out
 
-    def copies(self, copy: np.ndarray, gone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The living items of each content: their numbers, and how many they are."""
-        living, counts = self.living(gone), np.empty(len(copy), np.int64)
-        found = np.empty(64 + 2 * len(copy), np.int64)
-        total = self._checked(segments.living_copies(self._copies, living, copy, counts, found))
-        if total > len(found):
-            found = np.empty(total, np.int64)
-            self._checked(segments.living_copies(self._copies, living, copy, counts, found))
-        return found[:total], counts
-
-    def find(self, hashes: np.ndarray, text: np.ndarray, offsets: np.ndarray, gone: np.ndarray) -> np.ndarray:
-        out = np.empty(len(hashes), np.int64)
-        if len(gone):
-            self._checked(segments.find(self._ids, self._id_ends, self._text, self.living(gone), hashes, text, offsets, out))
-        else:
-            self._checked(self._find(hashes, text, offsets, out))
-        return out
-
     # --- what items are
-
-    def copy_of(self, items: np.ndarray) -> np.ndarray:
-        return self._described(items)[1]
-
-    def _described(self, items: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
-        rows, begins, lengths = np.empty((3, len(items)), np.int64)
-        copy = np.empty((len(items), 2), np.uint64)
-        total = self._checked(segments.describe(self._living, self._copies, self._sizes, self._most, items, rows, copy, begins, lengths))
-        return rows, copy, begins, lengths, total
-
-    def content(self, items: np.ndarray) -> Contents:
-        rows, copy, begins, lengths, total = self._described(items)
-        size, sets, slots = lengths.astype(np.uint32), self.form.sets, np.zeros((len(items), 0), np.uint8)
-        if sets == "none":
-            return Contents(copy, size, NOTHING, self._data.reshape(self.contents, self.form.slots)[rows])
-        words = np.empty(total, np.uint64)
-        if sets == "full":
-            self._checked(segments.gather(self._data, begins, lengths, words))
-            return Contents(copy, size, words, slots)
-        self._checked(segments.pieces(self._ends, len(self._data), rows, begins, lengths))
-        if compact_sets.decode(self._data, begins, begins + lengths, size, self.form.bits, words) >= 0:
-            raise self._damage("a set is not what was written")
-        return Contents(copy, size, words, slots)
-
-    def ids(self, items: np.ndarray) -> list[bytes]:
-        begins, lengths = np.empty((2, len(items)), np.int64)
-        self._checked(segments.pieces(self._id_ends, len(self._text), items, begins, lengths))
-        text = np.empty(int(lengths.sum()), np.uint8)
-        self._checked(segments.gather(self._text, begins, lengths, text))
-        return cut(text.tobytes(), lengths)
 
     def scan(self, gone: np.ndarray, after: int, most: int) -> Iterator[tuple[np.ndarray, Items]]:
         """The living items above a number, in order, with their numbers."""
@@ -359,11 +305,18 @@ class Segment:
         for begin in range(0, len(items), max(most, AT_ONCE)):
             mine = items[begin : begin + max(most, AT_ONCE)]
             needed, inverse = np.unique(self.rows(mine), return_inverse=True)
+            all_ = Several([self], [gone])
             keys = np.column_stack([self.keys(needed, band) for band in range(self.form.bands)])
             for at in range(0, len(mine), most):
                 some, rows = mine[at : at + most], inverse[at : at + most]
-                copy, size, words, slots = self.content(some)
-                yield self.numbers(some), Items(self.ids(some), keys[rows], copy, size, words, slots)
+                numbers = self.numbers(some)
+                copy, size, words, slots = all_.contents(numbers)
+                yield numbers, Items(all_.ids(numbers), keys[rows], copy, size, words, slots)
+
+
+def is_ends(ends: Ends, count: int) -> bool:
+    """True for the ends of so many pieces."""
+    return len(ends.more) >> ends.wide == count + 1 and len(ends.base) == count // 32 + 1
 
 
 def is_border(length: int) -> bool:

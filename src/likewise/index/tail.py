@@ -7,10 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from likewise.compiled.holding import Steady
 from likewise.index.segment import Form, hashed, joined_ids, places_of
+from likewise.index.several import ALL
 from likewise.index.store import Contents, Items
 from likewise.kernels import segments, tails
 from likewise.kernels.tails import Table
+
+look, living_copies, find = map(Steady, (tails.look, tails.living_copies, tails.find))
+
+NONE_GONE = np.zeros(0, np.uint64)
+NONE_GONE.flags.writeable = False
 
 
 class Rest(NamedTuple):
@@ -117,13 +124,20 @@ class Tail:
 
 
 class Recent:
-    """The first items of a tail. Immutable; several threads may use it. Rows and places are the same: those of items."""
+    """The first items of a tail, without some that were removed. Immutable; several threads may use it.
 
-    def __init__(self, tail: Tail, table: Table, rest: Rest, items: int):
-        self.tail, self.form, self.items = tail, tail.form, items
+    Rows and places are the same: those of items.
+    """
+
+    def __init__(self, tail: Tail, table: Table, rest: Rest, items: int, gone: np.ndarray = NONE_GONE):
+        self.tail, self.form, self.items, self._gone = tail, tail.form, items, gone
         self._table, self._rest = table, rest
         self.first, self.last = (int(rest.numbers[0]), int(rest.numbers[items - 1])) if items else (-1, -1)
         self.bytes = 0
+
+    def without(self, gone: np.ndarray) -> Recent:
+        """The same without these, a bitmap (`parts.Piece`)."""
+        return Recent(self.tail, self._table, self._rest, self.items, gone)
 
     def places(self, numbers: np.ndarray) -> np.ndarray:
         mine = self._rest.numbers[: self.items]
@@ -138,16 +152,42 @@ class Recent:
     def rows(self, items: np.ndarray) -> np.ndarray:
         return self._table.content[items].astype(np.int64)
 
-    def look(self, keys: np.ndarray, gone: np.ndarray, most: int, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    # --- as `several.Several`
+
+    def look(self, keys: np.ndarray, most: int, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         counts, found = np.empty((2, len(keys)), np.int64), np.empty(64 + 8 * len(keys), np.int64)
-        total = tails.look(self._table, self.items, gone, self._rest.numbers, keys, most, raw, False, found, counts)
+        total = look(self._table, self.items, self._gone, self._rest.numbers, keys, most, raw, False, found, counts)
         if total > len(found):
             found = np.empty(total, np.int64)
-            tails.look(self._table, self.items, gone, self._rest.numbers, keys, most, raw, True, found, counts)
+            look(self._table, self.items, self._gone, self._rest.numbers, keys, most, raw, True, found, counts)
+        return found[:total], np.repeat(np.arange(len(keys)), counts[0]) if total else found[:0], counts[1]
+
+    def shares_after(self, keys: np.ndarray, sizes: np.ndarray, after: int) -> bool:
+        return bool(tails.shares_after(self._table, self.items, self._gone, self._rest.numbers, keys, sizes, after))
+
+    def copies(self, copy: np.ndarray, most: int = ALL) -> tuple[np.ndarray, np.ndarray]:
+        counts, found = np.empty(len(copy), np.int64), np.empty(64 + 2 * len(copy), np.int64)
+        total = living_copies(self._table, self.items, self._gone, self._rest.numbers, copy, most, counts, found)
+        if total > len(found):
+            found = np.empty(total, np.int64)
+            living_copies(self._table, self.items, self._gone, self._rest.numbers, copy, most, counts, found)
         return found[:total], counts
 
-    def shares_after(self, keys: np.ndarray, sizes: np.ndarray, gone: np.ndarray, after: int) -> bool:
-        return bool(tails.shares_after(self._table, self.items, gone, self._rest.numbers, keys, sizes, after))
+    def find(self, hashes: np.ndarray, text: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        out = np.empty(len(hashes), np.int64)
+        find(self._table, self.items, self._gone, self._rest.id_ends, self._rest.text, hashes, text, offsets, out)
+        return self.numbers(out)
+
+    def copy_of(self, numbers: np.ndarray) -> np.ndarray:
+        return self._table.copy[self.places(numbers)]
+
+    def contents(self, numbers: np.ndarray) -> Contents:
+        return self._content(self.places(numbers))
+
+    def ids(self, numbers: np.ndarray) -> list[bytes]:
+        return self._ids(self.places(numbers))
+
+    # --- overfull buckets
 
     def bucket(self, band: int, key: int) -> np.ndarray:
         out = np.empty(self.items, np.int64)
@@ -166,29 +206,13 @@ class Recent:
         tails.rows_with(self._table, self.items, copy, out)
         return out
 
-    def copies(self, copy: np.ndarray, gone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        counts, found = np.empty(len(copy), np.int64), np.empty(64 + 2 * len(copy), np.int64)
-        total = tails.living_copies(self._table, self.items, gone, self._rest.numbers, copy, counts, found)
-        if total > len(found):
-            found = np.empty(total, np.int64)
-            tails.living_copies(self._table, self.items, gone, self._rest.numbers, copy, counts, found)
-        return found[:total], counts
-
-    def find(self, hashes: np.ndarray, text: np.ndarray, offsets: np.ndarray, gone: np.ndarray) -> np.ndarray:
-        out = np.empty(len(hashes), np.int64)
-        tails.find(self._table, self.items, gone, self._rest.id_ends, self._rest.text, hashes, text, offsets, out)
-        return self.numbers(out)
-
-    def copy_of(self, items: np.ndarray) -> np.ndarray:
-        return self._table.copy[items]
-
-    def content(self, items: np.ndarray) -> Contents:
+    def _content(self, items: np.ndarray) -> Contents:
         begins, ends = self._rest.ends[items], self._rest.ends[items + 1]
         words = np.empty(int((ends - begins).sum()), np.uint64)
         segments.gather(self._rest.words, begins, ends - begins, words)
         return Contents(self._table.copy[items], self._table.size[items], words, self._rest.slots[items])
 
-    def ids(self, items: np.ndarray) -> list[bytes]:
+    def _ids(self, items: np.ndarray) -> list[bytes]:
         text, ends = self._rest.text, self._rest.id_ends
         return [text[begin:end].tobytes() for begin, end in zip(ends[items].tolist(), ends[items + 1].tolist(), strict=True)]
 
@@ -197,5 +221,5 @@ class Recent:
         items = items[self._rest.numbers[items] > after]
         for begin in range(0, len(items), most):
             some = items[begin : begin + most]
-            copy, size, words, slots = self.content(some)
-            yield self._rest.numbers[some], Items(self.ids(some), self._table.columns[some, :-2], copy, size, words, slots)
+            copy, size, words, slots = self._content(some)
+            yield self._rest.numbers[some], Items(self._ids(some), self._table.columns[some, :-2], copy, size, words, slots)

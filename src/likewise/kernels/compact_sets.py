@@ -73,40 +73,32 @@ def encode(words, sizes, bits, ends, data):
         at += size
 
 
-@kernel
-def decode(data, begins, ends, sizes, bits, out):
-    """Write the words of sets one after the other, uint64[sum of sizes]; lost bits are 0. Returns the place of a set that is
-    damaged, else -1.
+@inline
+def decode(data, begin, end, size, bits, out):
+    """Write the words of one set, uint64[size]; lost bits are 0. Returns False if it is damaged.
 
-    data: uint8, with `SPARE` bytes after the last set. begins, ends: int64[n], the bytes of each; sizes: uint32[n]. Nothing outside is read.
+    data: uint8, with `SPARE` bytes after the last set. begin, end: its bytes. Nothing outside is read.
     """
-    at = np.int64(0)
+    if size == 0:
+        return True
     away = np.uint64(64 - bits)
-    for i in range(sizes.size):
-        size = np.int64(sizes[i])
-        if size == 0:
-            continue
-        begin, end = begins[i], ends[i]
-        low = low_bits(size, bits)
-        byte = begin + (size * low + 7) // 8
-        if begin < 0 or byte > end or end > data.size - SPARE:
-            return i
-        mask = (np.uint64(1) << np.uint64(low)) - np.uint64(1)
-        k, base = 0, 0
-        while k < size and byte < end:
-            left = load64(data, byte)
-            if end - byte < 8:
-                left &= (np.uint64(1) << np.uint64(8 * (end - byte))) - np.uint64(1)
-            while left and k < size:
-                upper = np.uint64(base + first_bit(np.int64(left)) - k)
-                bit = k * low
-                lower = load64(data, begin + (bit >> 3)) >> np.uint64(bit & 7) & mask
-                out[at + k] = (upper << np.uint64(low) | lower) << away
-                left &= left - np.uint64(1)
-                k += 1
-            byte += 8
-            base += 64
-        if k < size:
-            return i
-        at += size
-    return -1
+    low = low_bits(size, bits)
+    byte = begin + (size * low + 7) // 8
+    if begin < 0 or byte > end or end > data.size - SPARE:
+        return False
+    mask = (np.uint64(1) << np.uint64(low)) - np.uint64(1)
+    k, base = 0, 0
+    while k < size and byte < end:
+        left = load64(data, byte)
+        if end - byte < 8:
+            left &= (np.uint64(1) << np.uint64(8 * (end - byte))) - np.uint64(1)
+        while left and k < size:
+            upper = np.uint64(base + first_bit(np.int64(left)) - k)
+            bit = k * low
+            lower = load64(data, begin + (bit >> 3)) >> np.uint64(bit & 7) & mask
+            out[k] = (upper << np.uint64(low) | lower) << away
+            left &= left - np.uint64(1)
+            k += 1
+        byte += 8
+        base += 64
+    return k == size

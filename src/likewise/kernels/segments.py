@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from likewise.compiled.jit import always, kernel
+from likewise.compiled.jit import always, inline, kernel
 from likewise.kernels.sorted_bands import DAMAGED, ROW, range_of
 
 
@@ -41,7 +41,8 @@ class Ends(NamedTuple):
     """Ascending numbers from 0: number i is base[i / 32] + more[i]."""
 
     base: np.ndarray  # uint64
-    more: np.ndarray  # uint16, or uint32 if that is too small
+    more: np.ndarray  # uint16, one a number, or two if that is too small
+    wide: int  # 1 for two, the lower first; else 0
 
 
 @always
@@ -146,7 +147,7 @@ def sort_rows(rows, count):
     return kept
 
 
-@kernel
+@inline
 def look(bands, living, keys, most, raw, again, numbers, counts):
     """The living contents that share keys[q, b] in a band, each once a query, of buckets of fewer than ``most``; how many pairs, or DAMAGED.
 
@@ -202,7 +203,7 @@ def distinct(query, copy, out):
     return count
 
 
-@kernel
+@inline
 def shares_after(bands, living, keys, sizes, after):
     """1 if a living item with a number above ``after`` shares a key with one of these, else 0, or DAMAGED.
 
@@ -282,72 +283,54 @@ def rows_with(copies, wanted, out):
     return 0
 
 
-@kernel
-def living_copies(copies, living, wanted, counts, numbers):
-    """The living items with each copy uint64[n, 2], ascending, one copy after the other: how many in all, or DAMAGED.
-
-    counts: int64[n], written: how many have each. numbers: int64[room], written as far as there is room.
-    """
-    total = 0
-    for i in range(wanted.shape[0]):
-        before = total
-        row = row_with(copies, wanted[i, 0], np.uint32(wanted[i, 1]))
-        if row == -2:
-            return DAMAGED
-        if row >= 0:
-            item, at = item_of(living, row), extras_of(living, row)
-            while item >= 0:
-                if item >= living.items:
-                    return DAMAGED
-                if not is_gone(living.gone, item):
-                    if total < numbers.size:
-                        numbers[total] = number_of(living, item)
-                    total += 1
-                item = extra_at(living, at, row)
-                at += 1
-        counts[i] = total - before
-    return total
+@inline
+def living_copies(copies, living, high, low, most, numbers):
+    """The first ``most`` living items with a copy, ascending: how many, or DAMAGED. numbers: int64[room], written as far as there is room."""
+    row = row_with(copies, high, np.uint32(low))
+    if row < 0:
+        return np.int64(0) if row == -1 else np.int64(DAMAGED)
+    count = np.int64(0)
+    item, at = item_of(living, row), extras_of(living, row)
+    while item >= 0 and count < most:
+        if item >= living.items:
+            return np.int64(DAMAGED)
+        if not is_gone(living.gone, item):
+            if count < numbers.size:
+                numbers[count] = number_of(living, item)
+            count += 1
+        item = extra_at(living, at, row)
+        at += 1
+    return count
 
 
-@kernel
-def describe(living, copies, sizes, most, items, rows, copy, begins, lengths):
-    """The contents of items: rows int64[n], copy uint64[n, 2], where their words begin, and their numbers. Returns the sum of these, or DAMAGED.
-
-    most: the end of the last word that may be there.
-    """
-    total = 0
-    for i in range(items.size):
-        row = row_of(living, items[i]) if 0 <= items[i] < living.items else np.int64(-1)
-        if row < 0 or row >= copies.order.size:
-            return DAMAGED
-        rows[i], copy[i, 0], copy[i, 1] = row, copies.high[row], np.uint64(copies.low[row])
-        begins[i] = end_at(sizes, row)
-        lengths[i] = end_at(sizes, row + 1) - begins[i]
-        if lengths[i] < 0 or begins[i] < 0 or begins[i] + lengths[i] > most:
-            return DAMAGED
-        total += lengths[i]
-    return total
+@always
+def item_with(living, number):
+    """The item with a number; -1: none."""
+    item = at_least(living.numbers, number) if living.numbers.size else number - living.first
+    if item < 0 or item >= living.items or number_of(living, item) != number:
+        return np.int64(-1)
+    return item
 
 
 @always
 def end_at(ends, i):
-    return np.int64(ends.base[i >> 5]) + np.int64(ends.more[i])
+    at = i << ends.wide
+    more = np.int64(ends.more[at])
+    if ends.wide:
+        more |= np.int64(ends.more[at + 1]) << 16
+    return np.int64(ends.base[i >> 5]) + more
 
 
-@kernel
-def pieces(ends, most, rows, begins, lengths):
-    """Where pieces of an array of ``most`` values begin, and their lengths: int64[n] each. Returns DAMAGED or 0.
-
-    Piece i goes from number i of ``ends`` to the next.
-    """
-    for i in range(rows.size):
-        if rows[i] < 0 or rows[i] + 1 >= ends.more.size:
-            return DAMAGED
-        begins[i] = end_at(ends, rows[i])
-        lengths[i] = end_at(ends, rows[i] + 1) - begins[i]
-        if lengths[i] < 0 or begins[i] < 0 or begins[i] + lengths[i] > most:
-            return DAMAGED
-    return 0
+@always
+def piece(ends, most, i):
+    """Where piece i of an array of ``most`` values begins, and its length, -1: damaged. It goes from number i of ``ends`` to the next."""
+    if i < 0 or i + 1 >= ends.more.size >> ends.wide:
+        return np.int64(0), np.int64(-1)
+    begin = end_at(ends, i)
+    length = end_at(ends, i + 1) - begin
+    if length < 0 or begin < 0 or begin + length > most:
+        return np.int64(0), np.int64(-1)
+    return begin, length
 
 
 @kernel
@@ -363,35 +346,32 @@ def gather(data, begins, lengths, out):
     return 0
 
 
-@kernel
-def find(band, ends, text, living, hashes, wanted, offsets, out):
-    """The numbers of living items by their ids, -1: none. Returns DAMAGED or 0.
+@inline
+def find(band, ends, text, living, key, wanted):
+    """The number of the living item with an id; -1: none, -2: damaged.
 
-    band: of hashes of ids, uint64[n] below 2^48, and items. wanted, offsets: the bytes of the ids, uint8[offsets[-1]]. out: int64[n].
+    band: of hashes of ids, uint64 below 2^48, and items. key, wanted: the hash and the bytes of the id, uint8[n].
     """
-    for i in range(hashes.size):
-        out[i] = -1
-        begin, end = range_of(band.borders, band.entries, hashes[i])
-        if begin < 0:
-            return DAMAGED
-        for k in range(begin, end):
-            item = np.int64(band.entries[k] & ROW)
-            if item >= living.items:
-                return DAMAGED
-            if is_gone(living.gone, item):
-                continue
-            at = end_at(ends, item)
-            length = end_at(ends, item + 1) - at
-            if length != offsets[i + 1] - offsets[i]:
-                continue
-            if at < 0 or at + length > text.size:
-                return DAMAGED
-            same = True
-            for byte in range(length):
-                same &= text[at + byte] == wanted[offsets[i] + byte]
-            if same:
-                out[i] = number_of(living, item)
-    return 0
+    begin, end = range_of(band.borders, band.entries, key)
+    if begin < 0:
+        return np.int64(-2)
+    for k in range(begin, end):
+        item = np.int64(band.entries[k] & ROW)
+        if item >= living.items:
+            return np.int64(-2)
+        if is_gone(living.gone, item):
+            continue
+        at, length = piece(ends, text.size, item)
+        if length < 0:
+            return np.int64(-2)
+        if length != wanted.size:
+            continue
+        same = True
+        for byte in range(length):
+            same &= text[at + byte] == wanted[byte]
+        if same:
+            return number_of(living, item)
+    return np.int64(-1)
 
 
 @kernel

@@ -200,15 +200,15 @@ def rows_with(table, items, wanted, out):
 
 
 @kernel
-def living_copies(table, items, gone, numbers, wanted, counts, out):
-    """Like `segments.living_copies`. numbers: int64[items]."""
+def living_copies(table, items, gone, numbers, wanted, most, counts, out):
+    """Like `several.living_copies`. numbers: int64[items]."""
     column = table.columns.shape[1] - 2
     total = 0
     for i in range(wanted.shape[0]):
         before = total
         content = holder(table, wanted[i, 0], wanted[i, 1], items)
         item = content
-        while item >= 0:
+        while item >= 0 and total - before < most:
             if table.content[item] == content and is_living(gone, item):
                 if total < out.size:
                     out[total] = numbers[item]
@@ -220,7 +220,7 @@ def living_copies(table, items, gone, numbers, wanted, counts, out):
 
 @kernel
 def find(table, items, gone, ends, text, hashes, wanted, offsets, out):
-    """The living items with these ids, -1: none. ends: int64[items + 1] and text: uint8, the ids of the items; the others as in `segments.find`."""
+    """The living items with these ids, -1: none. ends: int64[items + 1] and text: uint8, the ids of the items; the others as in `several.find`."""
     column = table.columns.shape[1] - 1
     for i in range(hashes.size):
         out[i] = -1
