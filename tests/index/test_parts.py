@@ -46,7 +46,8 @@ def same(mine: Any, plain: Any, queries: Items) -> None:
     assert one.crowded.tolist() == two.crowded.tolist()
     for a, b in zip(mine.contents(one.content), plain.contents(two.content), strict=True):
         assert a.ravel().tolist() == b.ravel().tolist()
-    assert [each.tolist() for each in mine.copies(one.content)] == [each.tolist() for each in plain.copies(two.content)]
+    for most in (None, 1, 2):
+        assert [each.tolist() for each in mine.copies(one.content, most)] == [each.tolist() for each in plain.copies(two.content, most)]
     for most in (1, 3, 4096):
         for after in (-1, mine.last // 2):
             scanned = [*mine.scan(after, most)]

@@ -90,8 +90,8 @@ class PlainView:
         found = joined([self.items[number] for number in numbers.tolist()], self.bands)
         return Contents(found.copy, found.size, found.words, found.slots)
 
-    def copies(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        lists = [sorted(n for n, item in self.items.items() if item.copy == self.items[number].copy) for number in numbers.tolist()]
+    def copies(self, numbers: np.ndarray, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        lists = [sorted(n for n, item in self.items.items() if item.copy == self.items[number].copy)[:most] for number in numbers.tolist()]
         return np.cumsum([0, *map(len, lists)]), np.array([n for found in lists for n in found], np.int64)
 
     def ids(self, numbers: np.ndarray) -> list[bytes]:

@@ -151,7 +151,7 @@ class Comparison:
         """The living items of similar contents, in the order of answers."""
         if not len(matches.query):
             return matches
-        ends, numbers = view.copies(matches.number)
+        ends, numbers = view.copies(matches.number, k)
         if len(numbers) == len(matches.number):
             return self.ordered(Matches(matches.query, numbers, matches.value), k)
         each = np.repeat(np.arange(len(matches.number)), np.diff(ends))

@@ -252,16 +252,18 @@ class Parts:
         return Contents(copy, size, words, slots)
 
     def copies(self, numbers: np.ndarray, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        copy, offsets = self.copy_of(numbers), np.zeros(len(numbers) + 1, np.int64)
+        copy = self.copy_of(numbers)
         found = [group.copies(copy, ALL if most is None else most) for group in self.groups]
         found = [(living, counts) for living, counts in found if len(living)]
-        for _, counts in found:
-            offsets[1:] += counts
-        np.cumsum(offsets, out=offsets)
         if len(found) == 1:
-            return offsets, found[0][0]
-        of = np.concatenate([offsets[:0], *(np.repeat(np.arange(len(numbers)), counts) for _, counts in found)])
-        return offsets, np.concatenate([offsets[:0], *(living for living, _ in found)])[np.argsort(of, kind="stable")]
+            return np.concatenate([[0], np.cumsum(found[0][1])]), found[0][0]
+        of = np.concatenate([numbers[:0], *(np.repeat(np.arange(len(numbers)), counts) for _, counts in found)])
+        order = np.argsort(of, kind="stable")
+        of, items = of[order], np.concatenate([numbers[:0], *(living for living, _ in found)])[order]
+        if most is not None:
+            first = np.arange(len(of)) - np.searchsorted(of, of) < most
+            of, items = of[first], items[first]
+        return np.searchsorted(of, np.arange(len(numbers) + 1)), items
 
     def ids(self, numbers: np.ndarray) -> list[bytes]:
         found = [(mine, group.ids(some)) for mine, group, some in self._by_group(numbers)]

@@ -134,9 +134,9 @@ class PostgresView:
             seen = seen | {row[0]: Content._make(row) for row in rows}
         return [seen[number] for number in wanted]
 
-    def copies(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def copies(self, numbers: np.ndarray, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Items with equal content."""
-        lists = [np.append(number, integers([one.copies])) for number, one in zip(numbers, self._contents(numbers), strict=True)]
+        lists = [np.append(number, integers([one.copies]))[:most] for number, one in zip(numbers, self._contents(numbers), strict=True)]
         return np.cumsum([0, *map(len, lists)]), np.concatenate([np.zeros(0, np.int64), *lists])
 
     def ids(self, numbers: np.ndarray) -> list[bytes]:

@@ -98,8 +98,8 @@ class View(Protocol):
     def contents(self, numbers: np.ndarray) -> Contents:
         """The contents with these numbers, int64[p] (`Members.content`)."""
 
-    def copies(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The living items with each of these contents: offsets int64[p + 1] and numbers int64[m], ascending."""
+    def copies(self, numbers: np.ndarray, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The first ``most`` living items with each of these contents, or all: offsets int64[p + 1] and numbers int64[m], ascending."""
 
     def ids(self, numbers: np.ndarray) -> list[bytes]:
         """The ids of living items."""

@@ -182,7 +182,7 @@ class ValkeyView:
             seen = self._seen = seen | found
         return [seen[number] for number in wanted]
 
-    def copies(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def copies(self, numbers: np.ndarray, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Items with equal content; their ids are kept for `ids`."""
         lists = []
         for one in self._contents(numbers):
@@ -195,7 +195,7 @@ class ValkeyView:
                 if not len(all_numbers):  # all were removed meanwhile
                     all_numbers, ids = one.copies[:1], [one.id]
             self._ids.update(zip(all_numbers.tolist(), ids, strict=True))
-            lists.append(all_numbers)
+            lists.append(all_numbers[:most])
         return np.cumsum([0, *map(len, lists)]), np.concatenate([np.zeros(0, np.int64), *lists])
 
     def ids(self, numbers: np.ndarray) -> list[bytes]:

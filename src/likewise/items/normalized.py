@@ -88,7 +88,7 @@ def buffers(texts: pa.LargeBinaryArray, live: np.ndarray) -> tuple[np.ndarray, n
         live = live & texts.is_valid().to_numpy(zero_copy_only=False)
     every = np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
     every.flags.writeable = False  # one type for the kernel, for any buffer
-    return every, borders[:-1].copy(), np.where(live, np.diff(borders), 0)
+    return every, borders[:-1].copy(), np.where(live, borders[1:] - borders[:-1], 0)
 
 
 def by_hand(given: list[bytes], hard: np.ndarray, steps: tuple[str, ...], in_lines: bool, found: Normalized) -> np.ndarray:

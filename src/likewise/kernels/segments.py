@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likewise.compiled.jit import always, inline, kernel
-from likewise.kernels.sorted_bands import DAMAGED, ROW, range_of
+from likewise.kernels.sorted_bands import DAMAGED, ROW, fetch_ranges, range_of
 
 
 class Living(NamedTuple):
@@ -159,6 +159,8 @@ def look(bands, living, keys, most, raw, again, numbers, counts):
     room, total = numbers.size, 0
     for query in range(keys.shape[0]):
         count, fullest = 0, 0
+        if query + 1 < keys.shape[0]:
+            fetch_ranges(bands, keys[query + 1])
         for band in range(keys.shape[1]):
             entries = bands.entries[band]
             begin, end = range_of(bands.borders[band], entries, keys[query, band])

@@ -12,7 +12,7 @@ from likewise.compiled.jit import always, kernel
 from likewise.kernels import compact_sets, segments
 from likewise.kernels.records import bytes_at, halves_at, long_rows_at, longs_at, numbers_at, word_rows_at, words_at
 from likewise.kernels.segments import Copies, Ends, Living
-from likewise.kernels.sorted_bands import DAMAGED, Band, Bands
+from likewise.kernels.sorted_bands import DAMAGED, Band, Bands, fetch_ranges
 
 #: Where a record has each part of a segment, `Segment.record`.
 LIVING, BANDS, COPIES, SIZES, BAND, ID_ENDS, TEXT, ENDS, DATA, WORDS = 0, 12, 18, 24, 29, 33, 38, 40, 45, 47
@@ -52,6 +52,9 @@ def ends_of(record, at):
 def look(table, keys, most, raw, again, found, counts):
     """found: int64[2, room], the numbers and the queries of pairs, segment by segment. The others as in `segments.look`; how many pairs."""
     total, room = np.int64(0), found.shape[1]
+    if keys.shape[0]:
+        for place in range(table.shape[0]):
+            fetch_ranges(bands_of(table[place]), keys[0])
     for place in range(table.shape[0]):
         record = table[place]
         begin = min(total, room)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likewise.compiled.jit import always, kernel
+from likewise.kernels.scan import fetch
 
 KEY_BITS, ROW_BITS = 48, 24
 #: log2 of the most entries of a bucket, as a rule; log2 of the finer buckets that each is sorted by while a band is made; and the most entries of
@@ -132,6 +133,22 @@ def range_of(borders, entries, key):
             end = first_at_least(entries, end, high, end, (rest + np.uint64(1)) << np.uint64(ROW_BITS))
             break
     return begin, end
+
+
+@always
+def fetch_ranges(bands, keys):
+    """Ask memory for what `range_of` will read of a key, keys[b], in each band: many answers at once take hardly longer than one."""
+    bits = np.int64(0)
+    while np.int64(1) << bits < bands.borders.shape[1] - 1:
+        bits += 1
+    below = np.uint64(KEY_BITS - bits)
+    for band in range(keys.size):
+        fetch(bands.borders[band], np.int64(keys[band] >> below), 1)
+    for band in range(keys.size):
+        bucket, rest = np.int64(keys[band] >> below), keys[band] & ((np.uint64(1) << below) - np.uint64(1))
+        if bucket < bands.borders.shape[1] - 1:
+            low, high = np.int64(bands.borders[band, bucket]), np.int64(bands.borders[band, bucket + 1])
+            fetch(bands.entries[band], low + np.int64(rest * np.uint64(high - low) >> below), 1)
 
 
 @kernel

@@ -83,7 +83,7 @@ class Texts(Stored):
 
         def sketch(records: Records) -> Columns:
             shingled = shingle(records.text, records.kind == TEXT)
-            compared = {"sets": shingled.values, "size": np.diff(shingled.offsets).astype("u4")}
+            compared = {"sets": shingled.values, "size": (shingled.offsets[1:] - shingled.offsets[:-1]).astype("u4")}
             if job.plan:
                 plan = job.plan
                 family, sets = MinHash(plan.slots, plan.sketch, job.seed), (shingled.values, shingled.offsets)
