@@ -165,3 +165,19 @@ def test_a_connection_that_the_service_closed_is_opened_again(tmp_path: Path) ->
         assert len(client) == 2
         with pytest.raises(lw.LikewiseError, match="stopped"):
             client.add([CRASH])
+
+
+def test_ids_that_only_python_and_files_can_have_are_answered(tmp_path: Path) -> None:
+    """Whole numbers of any length and halves of surrogate pairs."""
+    ids = ["a", 10**30, "\ud800"]
+    with lw.Index.create(tmp_path / "a.lw", by="words:1") as index:
+        index.add([TEXTS[0]] * 3, ids=ids)
+    with service(tmp_path / "served", index=str(tmp_path / "a.lw")) as served, served.client() as client:
+        assert client.query([TEXTS[0]])["id"].tolist() == ids
+        assert not any(one in client for one in (None, [1], 10**5000))
+
+
+def test_a_password_in_an_address_is_not_shown() -> None:
+    with pytest.raises(lw.UsageError, match="give the address of a service") as error:
+        lw.Client("http://user:s3cret@127.0.0.1:8080")
+    assert "s3cret" not in str(error.value)

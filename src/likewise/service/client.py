@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import re
 import select
 import time
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ import numpy as np
 from likewise.choices import Existing, Missing, Number
 from likewise.errors import LikewiseError, UsageError
 from likewise.index.answers import Answers
+from likewise.index.ids import is_id
 from likewise.items.arrow import chunked, is_arrow
 from likewise.kinds.kind import Kind
 from likewise.messages import option, quoted
@@ -26,7 +28,7 @@ from likewise.runs.table import Table
 from likewise.service import tables
 from likewise.service.limits import Limits
 from likewise.service.problems import ProblemDocument, exception_of
-from likewise.service.wire import Changed, Contained, Queried, Removal
+from likewise.service.wire import Changed, Contained, Queried, Removal, decode
 from likewise.verbs.index import Added
 
 #: Seconds before a request is sent again: after a second of the service's own limit, or after these.
@@ -106,6 +108,8 @@ class Client:
         return found
 
     def __contains__(self, id: object) -> bool:
+        if not is_id(id):
+            return False
         (body,) = self._id_bodies([id], {})
         return self._ask("contains", body, Contained, safe=True).contained[0]
 
@@ -162,7 +166,7 @@ class Client:
         reply = self._repeated(f"{self._parts.path.rstrip('/')}/v1/{path}", body, safe=safe)
         try:
             if reply.status == 200:
-                return msgspec.json.decode(reply.content, type=kind)
+                return decode(reply.content, kind)
             error = exception_of(msgspec.json.decode(reply.content, type=ProblemDocument))
         except msgspec.DecodeError:
             raise LikewiseError(f"{self.url}: status {reply.status} and no answer of likewise; is this the address of `likewise serve`?") from None
@@ -234,7 +238,8 @@ def checked(url: Any) -> SplitResult:
     except (ValueError, AttributeError, TypeError):
         good = False
     if not good:
-        raise UsageError(f"{quoted(url)}: give the address of a service, such as http://127.0.0.1:8080 or https://index.example.org")
+        hidden = re.sub("//.*@", "//...@", str(url), count=1)  # a login, which messages do not show
+        raise UsageError(f"{quoted(hidden)}: give the address of a service, such as http://127.0.0.1:8080 or https://index.example.org")
     return parts
 
 

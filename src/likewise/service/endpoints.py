@@ -17,10 +17,9 @@ from likewise.service.body import blocks, too_long, whole
 from likewise.service.metrics import CONTENT_TYPE
 from likewise.service.problems import ProblemError, busy, problem_of
 from likewise.service.serving import Serving
-from likewise.service.wire import Added, Changed, Contained, Found, Queried, Removal, Report, State, whole_id
+from likewise.service.wire import Added, Changed, Contained, Found, Queried, Removal, Report, State, encode, whole_id
 
 JSON, LINES = "application/json", "application/x-ndjson"
-encode = msgspec.json.Encoder().encode
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -152,3 +153,26 @@ def titled(name: str) -> str:
 def whole_id(value: Any) -> Any:
     """An id as it is kept."""
     return int(value) if type(value) is float else value
+
+
+fast = msgspec.json.Encoder().encode
+
+
+def encode(value: Any) -> bytes:
+    """A value as JSON. Ids may have halves of surrogate pairs, which can be written as escapes only."""
+    try:
+        return fast(value)
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(value), separators=(",", ":")).encode()
+
+
+def decode(content: bytes, kind: Any) -> Any:
+    """The value that `encode` wrote. Raises DecodeError."""
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except msgspec.DecodeError:
+        try:
+            return msgspec.convert(json.loads(content), kind)
+        except ValueError:
+            pass
+        raise
