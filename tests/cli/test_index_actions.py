@@ -111,7 +111,7 @@ def test_a_query_lists_similar_items(seen: str) -> None:
     want = [{"query": "b", "id": "a", "similarity": 0.8}, {"query": "c", "id": "a", "similarity": 1.0}]
     done = run("index", "query", seen, "new.jsonl")
     assert rows(done.stdout) == want
-    assert "2 similar items of 2 of 3 records" in done.stderr
+    assert "2 similar items found for 2 of 3 records" in done.stderr
     assert rows(run("index", "query", seen, "-", input=lines("b", "other words", "c")).stdout) == want
     assert rows(run("index", "query", seen, "new.jsonl", "--threshold", "0.9").stdout) == want[1:]
     assert run("index", "query", seen, "new.jsonl", "--exit-code").exit_code == 1
@@ -173,7 +173,7 @@ def test_remove_by_ids_and_by_records(seen: str) -> None:
     run("index", "add", seen, "-", input="".join(json.dumps({"id": number, "text": f"text number {number} of some"}) + "\n" for number in range(5)))
     assert "2 removed; 5 items" in run("index", "remove", seen, "a", "3", "missing").stderr
     assert ids() == ["d", 0, 1, 2, 4]
-    assert "'zz' (row 0) is not in the index" in refused("index", "remove", seen, "zz", "--missing", "refuse")
+    assert "error: the id 'zz' is not in the index" in refused("index", "remove", seen, "zz", "--missing", "refuse")
     Path("gone.jsonl").write_text('{"name": 1}\n{"name": 2, "text": "ignored"}\n')
     assert "2 read, 2 removed" in run("index", "remove", seen, "--ids-from", "gone.jsonl", "--id", "name").stderr
     assert "1 read, 1 removed" in run("index", "remove", seen, "--ids-from", "-", input='{"id": 4}\n').stderr
@@ -277,6 +277,8 @@ def test_merge_compact_check_backup_and_info(seen: str) -> None:
     assert run("index", "check", seen).exit_code == 0
     assert "3 items" in run("index", "backup", seen, "copy.lw").stderr.replace("items                   3", "3 items")
     assert ids("copy.lw") == ids()
+    said = refused("index", "backup", seen, "valkey://user:secret@localhost/0?index=copy")
+    assert "valkey://localhost/0?index=copy: a backup is a folder" in said and not list(Path().glob("valkey*"))
     assert "words:2" in run("index", "info", "copy.lw").stdout
     segment = max(Path("copy.lw").glob("0*"), key=lambda path: path.stat().st_size)
     data = bytearray(segment.read_bytes())

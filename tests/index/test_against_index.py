@@ -155,8 +155,8 @@ def test_every_kind_with_bands_is_compared_as_with_files(kind):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"threshold": 0.9}, r"threshold=0.9: memory.index was made with threshold='4/5'; leave this option out"),
-        ({"within": 0.3}, r"within=0.3: memory.index was made with threshold='4/5'"),
+        ({"threshold": 0.9}, r"threshold=0.9: memory.index was made with threshold=0.8; leave this option out"),
+        ({"within": 0.3}, r"within=0.3: memory.index was made with threshold=0.8"),
         ({"by": "chars:9"}, r"by='chars:9': memory.index was made with by='words:3'"),
         ({"normalize": "none"}, r"normalize='none': memory.index was made with normalize="),
         ({"seed": 1}, r"seed=1: memory.index was made with seed=0"),

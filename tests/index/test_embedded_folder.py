@@ -119,6 +119,9 @@ def test_what_is_no_index_is_refused(tmp_path):
             embedded.open(tmp_path / "missing", read_only=read_only)
         with pytest.raises(UsageError, match="there is no index"):
             embedded.open(tmp_path, read_only=read_only)
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="file: this is a file, and an index is a folder or an address"):
+        embedded.open(tmp_path / "file")
     (tmp_path / "manifest.json").write_text('{"format": "likewise/output"}')
     with pytest.raises(UsageError, match="not an index of likewise"):
         embedded.open(tmp_path)

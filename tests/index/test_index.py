@@ -64,6 +64,7 @@ def test_ids_that_are_there_are_refused_skipped_or_replaced(ix):
     assert len(ix) == 3 and "w" not in ix and 3 in ix and "3" not in ix
     assert ix.add(["k l m", "n o p"], ids=["x", "w"], existing="skip") == (1, 1, ["x", "w"], [False, True])
     assert [row["id"] for row in ix.query(["a b c d e", "k l m"])] == ["x"]
+    assert repr(ix.add(["k l m"], ids=["x"], existing="skip")) == "<Added: 0 added, 1 skipped>"
     assert ix.add(["k l m"], ids=["x"], existing="replace") == (1, 0, ["x"], [True])
     assert [(row["query"], row["id"]) for row in ix.query(["a b c d e", "k l m"])] == [(1, "x")] and len(ix) == 4
 
@@ -197,3 +198,8 @@ def test_info_about_an_index_in_memory_counts_items_that_are_no_segment_yet():
     assert facts["durability"] == "none: the index ends with its process"
     memory.flush()
     assert memory.info()["segments"] == 1
+
+
+def test_the_class_takes_no_path():
+    with pytest.raises(UsageError, match=r"lw.Index\('seen.lw'\): lw.Index.open opens an index, lw.Index.create makes one"):
+        lw.Index("seen.lw")  # type: ignore[arg-type]

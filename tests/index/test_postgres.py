@@ -64,7 +64,7 @@ def test_an_index_is_replaced_only_if_asked_and_only_if_it_is_one(address, postg
         with pytest.raises(OSError, match="other objects depend on them"):
             texts(address, overwrite=True)
         other.execute("drop view theirs.ours")
-    with pytest.raises(UsageError, match=r"\?index=nowhere: there is no index; create it first"):
+    with pytest.raises(UsageError, match=r"\?index=nowhere: there is no index; lw.Index.create makes one"):
         lw.Index.open(postgres_server.address("nowhere"))
 
 

@@ -75,7 +75,7 @@ def test_an_index_is_replaced_only_if_asked_and_nothing_else_is_touched(address,
                 with pytest.raises(UsageError, match="was created again since it was opened"):
                     use()
         assert sorted(key for key in other.scan_iter(f"lw{{{name}}}*")) == [f"lw{{{name}}}A".encode(), f"lw{{{name}}}S".encode()]
-    with pytest.raises(UsageError, match=r"\?index=nowhere: there is no index; create it first"):
+    with pytest.raises(UsageError, match=r"\?index=nowhere: there is no index; lw.Index.create makes one"):
         reopened(valkey_server.address("nowhere"))
 
 

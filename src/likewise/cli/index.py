@@ -247,7 +247,7 @@ def query(
     if not screen.json:
         of = f"{counts['found']:,} of {counted(counts['read'], 'record')}{also_rejected(counts)}"
         recall = f"; recall: {percent(report['recall'], down=True)}" if report else ""
-        screen.say(f"{counted(rows.count, 'similar item')} of {of}; read in {progress.time_in_all}{recall}")
+        screen.say(f"{counted(rows.count, 'similar item')} found for {of}; read in {progress.time_in_all}{recall}")
     progress.steps()
     return int(rows.exit_code and counts["found"] > 0)
 

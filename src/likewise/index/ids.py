@@ -14,7 +14,7 @@ from likewise.io.ids import as_json, compact, from_json, to_json
 from likewise.items import binary
 from likewise.items.arrow import chunked, is_arrow
 from likewise.items.words import without_fractions
-from likewise.messages import option, quoted
+from likewise.messages import either, option, quoted
 from likewise.options import integer
 
 #: Bits of the greatest whole number that can be an id: Python refuses to write longer ones in decimal.
@@ -77,7 +77,7 @@ def refused(ids: Sequence[bytes], rows: Sequence[int], *, there: bool, instead: 
     if ids[row] in ids[:row]:
         what = f"is given twice, in the rows {list(ids).index(ids[row])} and {row}"
     else:
-        what = f"(row {row}) is {'in the index already' if there else 'not in the index'}"
+        what = f"{either(f'(row {row}) ', '', f'(row {row}) ')}is {'in the index already' if there else 'not in the index'}"
     others = len(rows) - 1
     more = f", and so {'is' if others == 1 else 'are'} {others:,} more" if others else ""
     return IdError(f"the id {quoted(name)} {what}{more}; {instead}", [from_json(ids[place]) for place in rows], list(rows))

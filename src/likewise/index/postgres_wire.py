@@ -18,6 +18,7 @@ from likewise.errors import UsageError, missing_part
 from likewise.index.servers import Place
 from likewise.index.store import Items
 from likewise.io.ranged import REMOTE
+from likewise.messages import either
 
 try:
     import psycopg
@@ -182,7 +183,7 @@ class Connections:
         try:
             yield
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedFunction) as error:
-            raise UsageError(f"{shown}: there is no index; create it first") from error
+            raise UsageError(f"{shown}: there is no index; {either('lw.Index.create', 'likewise index create')} makes one") from error
         except psycopg.errors.LockNotAvailable as error:
             raise UsageError(f"{shown}: others read the index and do not end; close their views or their processes first") from error
         except psycopg.errors.InsufficientPrivilege as error:

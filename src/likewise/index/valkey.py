@@ -23,7 +23,7 @@ from likewise.index.sketching import chosen
 from likewise.index.store import Change, Items, Outcome
 from likewise.index.valkey_view import ValkeyView
 from likewise.index.valkey_wire import Server, big
-from likewise.messages import option
+from likewise.messages import either, option
 
 #: The format of the keys and their values.
 FORMAT = b"1"
@@ -65,7 +65,7 @@ def open(where: str, *, read_only: bool = False, durability: str = "commit") -> 
     check_server(server)
     number, settings, made, loading = server.run("HMGET", server.key("A"), "format", "settings", "made", "loading")
     if loading is None:
-        raise UsageError(f"{shown}: there is no index; create it first")
+        raise UsageError(f"{shown}: there is no index; {either('lw.Index.create', 'likewise index create')} makes one")
     if loading != b"0":
         again = f"load it again with {option('overwrite', True)}"
         raise FormatError(f"{shown} is not an index yet: its bulk load goes on, or was interrupted; if it was, {again}")

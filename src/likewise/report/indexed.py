@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,8 @@ def choices_of(index: Indexed, typed: dict[str, Any]) -> dict[str, Any]:
     for one in [one for one in given if one in {*had, *limits, "per"}]:
         other = one if one in had else (limits - {one}).pop() if one in limits else one
         if one not in had or canonical(one, given[one], {**had, **given}) != canonical(one, had[one], had):
-            own = option(other, had[other]) if other in had else f"no {option(other)}"
+            mine = float(Fraction(had[other])) if other in had and other in limits else had.get(other)
+            own = option(other, mine) if other in had else f"no {option(other)}"
             raise UsageError(f"{option(one, given[one])}: {index.name} was made with {own}; leave this option out")
     grouped, groups = settings.grouped, given.pop("groups", None)
     if groups is not None and (grouped is None or Groups(groups, settings.options.seed).digest != grouped.digest):

@@ -20,7 +20,7 @@ from likewise.index.answers import Answers, Comparison, answers, table
 from likewise.index.arrivals import add_new
 from likewise.index.changes import occurrences
 from likewise.index.ids import is_id, json_id, json_ids
-from likewise.index.opened import created, opened
+from likewise.index.opened import created, opened, shown
 from likewise.index.settings import Settings, settings_of
 from likewise.index.sketching import Sketching, nothing
 from likewise.index.store import Change, IdRule, Items, Store
@@ -54,6 +54,10 @@ class Added(NamedTuple):
     ids: list[Any]  # the id of each given item
     new: list[bool]  # for each given item, True unless it was left out
 
+    def __repr__(self) -> str:
+        """Short, also for a million items."""
+        return f"<Added: {self.added:,} added, {self.skipped:,} skipped>"
+
 
 class Index:
     """An index of items: documents, sets, vectors or codes. It finds those that are similar to a query, and remains when the process ends.
@@ -70,7 +74,9 @@ class Index:
     """
 
     def __init__(self, store: Store):
-        """The index of an open store. Raises FormatError for settings of another version of likewise."""
+        """The index of an open store. Raises FormatError for settings of another version of likewise, UsageError for a path: `open` takes it."""
+        if not hasattr(store, "settings"):
+            raise UsageError(f"lw.Index({store!r:.60}): lw.Index.open opens an index, lw.Index.create makes one")
         self.store = store
         self.settings = Settings.from_dict(store.settings)
         self.sketching = Sketching(self.settings)
@@ -336,6 +342,8 @@ class Index:
     def backup(self, path: str | Path) -> None:
         """Write a consistent copy of the index, which is a new index, into a new folder. Others may write meanwhile."""
         refuse_empty(path=path)
+        if "://" in str(path):
+            raise UsageError(f"{shown(path)}: a backup is a folder; to copy an index to a server, create one there and merge this one into it")
         self.store.backup(Path(path))
 
     def info(self) -> dict[str, Any]:

@@ -46,7 +46,9 @@ def manifest_of(folder: Path) -> Manifest:
     path = folder / MANIFEST
     try:
         data = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
+    except NotADirectoryError:
+        raise UsageError(f"{folder}: this is a file, and an index is a folder or an address") from None
+    except FileNotFoundError:
         if (folder / DATABASE).is_file():
             raise damaged(folder, f"{MANIFEST} is missing") from None
         raise UsageError(f"{folder}: there is no index; {either('lw.Index.create', 'likewise index create')} makes one") from None
