@@ -12,7 +12,8 @@ import likewise as lw
 from bucket_candidates import budget
 from index_stores import STORES
 from indexes import index_in, opened, sentences, variants
-from likewise.report.indexed import name_of, shown
+from likewise.index.opened import shown
+from likewise.report.indexed import name_of
 
 
 def records(texts: list[str]) -> list[dict[str, Any]]:
@@ -241,7 +242,7 @@ def test_addresses_are_shown_without_logins():
     """The name of an index in a database is that of its source."""
     address = "postgresql://user:secret@host:5432/base?sslmode=require&index=seen"
     assert shown(address) == "postgresql://host:5432/base?index=seen" and name_of(shown(address)) == "seen"
-    assert name_of(shown("somewhere/seen.lw/")) == "seen.lw" and name_of("") == "memory.index"
+    assert name_of("/somewhere/seen.lw") == "seen.lw" and name_of("") == "memory.index"
 
 
 @pytest.mark.parametrize("store", STORES)

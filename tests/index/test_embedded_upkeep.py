@@ -92,7 +92,7 @@ def test_a_full_tail_becomes_a_segment_and_segments_stay_few(store, monkeypatch)
     store.upkeep.wait()
     view = store.view()
     assert ids_of(view) == list(range(200)) and 1 <= len(named(view)) <= upkeep.SEGMENTS + 1
-    assert files_of(store.where) == {f"{one.name:08d}" for one in named(view)} == {f"{one.name:08d}" for one in store.state.segments}
+    assert files_of(store.folder) == {f"{one.name:08d}" for one in named(view)} == {f"{one.name:08d}" for one in store.state.segments}
     assert store.check() == []
 
 
@@ -119,7 +119,7 @@ def test_a_flush_deletes_its_rows_and_keeps_later_ones(store, monkeypatch):
     assert ids_of(store.view()) == [2, 5, 3] and store.info()["segments"] == 1 and store.info()["removed"] == 3
     assert [one[0] for one in store.db.connection.execute("select number from log")] == [2, 3]
     store.close()
-    with closing(embedded.open(store.where)) as again:
+    with closing(embedded.open(store.folder)) as again:
         assert ids_of(again.view()) == [2, 5, 3] and again.check() == []
         again.compact()
         assert ids_of(again.view()) == [2, 5, 3] and again.info()["removed"] == 0
@@ -152,12 +152,12 @@ def test_numbers_are_never_given_twice(store):
     store.write(Change(some(), remove=[b"2", b"3"]))
     store.compact()
     store.close()
-    with closing(embedded.open(store.where)) as again:
+    with closing(embedded.open(store.folder)) as again:
         assert again.view().last == 2 and again.write(Change(some(4))).numbers.tolist() == [3]
         again.write(Change(some(), remove=[b"1", b"4"]))
         again.compact()
-        assert files_of(store.where) == set() and len(again.view()) == 0
-    with closing(embedded.open(store.where)) as again:
+        assert files_of(store.folder) == set() and len(again.view()) == 0
+    with closing(embedded.open(store.folder)) as again:
         assert again.write(Change(some(5))).numbers.tolist() == [4]
 
 
@@ -168,7 +168,7 @@ def test_a_segment_of_which_a_quarter_was_removed_is_written_anew(store):
     store.flush()
     store.upkeep.wait()
     assert store.info()["removed"] == 0 and ids_of(store.view()) == list(range(26, 100))
-    assert files_of(store.where) == {"00000002"}
+    assert files_of(store.folder) == {"00000002"}
 
 
 def test_a_failing_flush_is_the_error_of_each_later_write(store, monkeypatch):
@@ -185,7 +185,7 @@ def test_a_failing_flush_is_the_error_of_each_later_write(store, monkeypatch):
     assert ids_of(store.view()) == [1, 2, 3, 4]
     store.close()
     monkeypatch.undo()
-    with closing(embedded.open(store.where)) as again:
+    with closing(embedded.open(store.folder)) as again:
         assert ids_of(again.view()) == [1, 2, 3, 4] and again.check() == []
 
 
@@ -193,17 +193,17 @@ def test_files_that_nothing_names_go_when_a_writer_opens(store):
     store.write(Change(some(1)))
     store.flush()
     for suffix in ("bands", "items", "sets"):
-        (store.where / f"00000009.{suffix}").write_bytes(b"of a flush that was killed")
+        (store.folder / f"00000009.{suffix}").write_bytes(b"of a flush that was killed")
     store.close()
-    with closing(embedded.open(store.where, read_only=True)) as reader:
-        assert len(reader.view()) == 1 and files_of(store.where) == {"00000001", "00000009"}
-    with closing(embedded.open(store.where)) as again:
-        assert len(again.view()) == 1 and files_of(store.where) == {"00000001"}
+    with closing(embedded.open(store.folder, read_only=True)) as reader:
+        assert len(reader.view()) == 1 and files_of(store.folder) == {"00000001", "00000009"}
+    with closing(embedded.open(store.folder)) as again:
+        assert len(again.view()) == 1 and files_of(store.folder) == {"00000001"}
 
 
 def test_the_log_of_sqlite_is_written_over_and_not_cut(store, monkeypatch):
     monkeypatch.setattr(database, "LOG", 1 << 20)
-    log = Path(f"{store.where / 'index.db'}-wal")
+    log = Path(f"{store.folder / 'index.db'}-wal")
     sizes = []
     for own in range(600):
         store.write(Change(some(own)))
@@ -225,7 +225,7 @@ for line in sys.stdin:
 
 def test_another_process_sees_each_commit_and_follows_flush_and_compaction(store):
     with subprocess.Popen(
-        [sys.executable, "-P", "-c", READER, str(store.where)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-P", "-c", READER, str(store.folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
 
         def read() -> str:
@@ -247,7 +247,7 @@ def test_another_process_sees_each_commit_and_follows_flush_and_compaction(store
         assert read() == "3 4 5"
         store.close()
         assert read() == "3 4 5"
-        with closing(embedded.open(store.where)) as again:
+        with closing(embedded.open(store.folder)) as again:
             again.write(Change(some(6)))
             assert read() == "3 4 5 6"
         process.stdin.close()
@@ -258,7 +258,7 @@ def test_a_reader_that_misses_a_file_takes_the_next_catalogue(store, monkeypatch
     for own in range(3):
         store.write(Change(some(own)))
         store.flush()
-    reader = embedded.open(store.where, read_only=True)
+    reader = embedded.open(store.folder, read_only=True)
     store.write(Change(some(7)))
     store.flush()
     opened, merged = Segment.open, []
@@ -270,7 +270,7 @@ def test_a_reader_that_misses_a_file_takes_the_next_catalogue(store, monkeypatch
         return opened(folder, name, *args)
 
     monkeypatch.setattr(Segment, "open", late)
-    assert ids_of(reader.view()) == [0, 1, 2, 7] and merged == [4] and files_of(store.where) == {"00000005"}
+    assert ids_of(reader.view()) == [0, 1, 2, 7] and merged == [4] and files_of(store.folder) == {"00000005"}
     reader.close()
 
 
@@ -280,12 +280,12 @@ def test_an_old_view_outlives_its_files(store):
     old = store.view()
     store.write(Change(some(), remove=[b"1"]))
     store.compact()
-    assert ids_of(old) == [1, 2] and files_of(store.where) == {"00000002"}
+    assert ids_of(old) == [1, 2] and files_of(store.folder) == {"00000002"}
 
 
 def test_a_reader_writes_nothing(store):
     store.write(Change(some(1)))
-    with closing(embedded.open(store.where, read_only=True)) as reader:
+    with closing(embedded.open(store.folder, read_only=True)) as reader:
         for call in (lambda: reader.write(Change(some(2))), lambda: reader.load(iter([some(2)])), reader.flush, reader.compact):
             with pytest.raises(UsageError, match=r"open for reading; open it without read_only=True"):
                 call()
@@ -300,7 +300,7 @@ def test_readers_on_threads_beside_a_writer_see_a_growing_prefix(store, monkeypa
     done = Event()
 
     def read() -> None:
-        with closing(embedded.open(store.where, read_only=True)) as reader:
+        with closing(embedded.open(store.folder, read_only=True)) as reader:
             last = 0
             while not done.is_set():
                 found = ids_of(reader.view())
@@ -353,7 +353,7 @@ def test_a_backup_is_a_whole_index_of_one_moment_beside_writes(store, tmp_path, 
 def test_a_backup_replaces_nothing(store, tmp_path):
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "mine").touch()
-    for place in (tmp_path / "there", store.where):
+    for place in (tmp_path / "there", store.folder):
         with pytest.raises(UsageError, match="this path is taken, and a backup replaces nothing"):
             store.backup(place)
 

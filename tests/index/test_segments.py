@@ -12,7 +12,7 @@ import pytest
 from likewise.errors import FormatError, UsageError
 from likewise.index import segment
 from likewise.index.memory import MemoryStore
-from likewise.index.parts import Parts, merged, part_of
+from likewise.index.parts import Parts, merged
 from likewise.index.segment import Building, Form, Segment, files
 from likewise.index.store import KEY_BITS, Change, Items
 from likewise.index.tail import Tail
@@ -40,7 +40,7 @@ def items(count: int, form: Form, *, distinct: int | None = None, first: int = 0
 def built(folder: Path | None, name: int, form: Form, numbers: np.ndarray, all_: Items, block: int = 1000) -> Segment:
     making = Building(form, folder, name)
     for begin in range(0, len(all_), block):
-        some = part_of(all_, begin)
+        some = all_.since(begin)
         ends = int(some.size[:block].sum()) if len(some.words) else 0
         some = Items(some.ids[:block], some.keys[:block], some.copy[:block], some.size[:block], some.words[:ends], some.slots[:block])
         assert making.add(numbers[begin : begin + block], some) == len(some)

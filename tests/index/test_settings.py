@@ -10,7 +10,7 @@ import pytest
 from likewise.errors import FormatError, UsageError
 from likewise.index.ids import json_ids
 from likewise.index.settings import Settings, settings_of
-from likewise.index.sketching import Sketching, chosen, items_of
+from likewise.index.sketching import Sketching, items_of
 from likewise.index.store import Items
 from likewise.records import TEXT, Records
 from likewise.stages.sketch import sketcher
@@ -51,8 +51,8 @@ def test_stored_settings_make_the_same_items(choices, batch):
     assert len(one.words) == (0 if settings.sets == "none" else int(one.size.sum())) and one.slots.shape == (len(batch), settings.slots)
     alone = [Sketching(settings).items(batch[i : i + 1], ids[i : i + 1]) for i in range(len(batch))]  # no item depends on its batch
     assert all(np.array_equal(joined(alone, name), getattr(one, name)) for name in ("keys", "copy", "size", "words", "slots"))
-    back = chosen(one, np.arange(len(batch))[::-1])
-    assert np.array_equal(joined([chosen(back, np.array([i])) for i in range(len(batch))][::-1], "words"), one.words)
+    back = one.at(np.arange(len(batch))[::-1])
+    assert np.array_equal(joined([back.at(np.array([i])) for i in range(len(batch))][::-1], "words"), one.words)
 
 
 def joined(parts: list[Items], name: str) -> np.ndarray:

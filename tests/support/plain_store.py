@@ -116,6 +116,7 @@ class PlainStore:
     next: int = 0
     budget: int = BUDGET
     lock: Lock = field(default_factory=Lock)
+    where: str = ""
 
     def view(self) -> PlainView:
         with self.lock:

@@ -14,7 +14,6 @@ from likewise.cli.pairs import deliver
 from likewise.cli.screen import Screen, is_terminal
 from likewise.errors import IdError
 from likewise.index.answers import Answers
-from likewise.index.sketching import chosen
 from likewise.io.address import place
 from likewise.io.idcolumn import id_column
 from likewise.io.ids import to_json
@@ -94,7 +93,7 @@ def added_new(ix: Index, batch: Batch, k: int, *, skip: bool) -> Iterator[Data]:
         if skip and len(items.ids):
             taken = ix.store.view().find(items.ids[begin:stop]) >= 0
         try:
-            found = ix.add_new(chosen(items, rows[~taken]), k=k)._data()
+            found = ix.add_new(items.at(rows[~taken]), k=k)._data()
         except IdError as error:
             error.rows = [int(rows[~taken][row]) for row in error.rows]
             raise

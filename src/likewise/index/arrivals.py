@@ -10,7 +10,6 @@ import numpy as np
 
 from likewise.index import ids as names
 from likewise.index.answers import Comparison, Matches
-from likewise.index.sketching import chosen
 from likewise.index.store import Change, Items, Store, View
 from likewise.stages import candidates
 
@@ -46,14 +45,14 @@ def add_new(store: Store, comparison: Comparison, items: Items, k: int, numbered
     named: dict[int, bytes] = {}
     while begin < n:
         view = store.view()
-        here = chosen(items, np.arange(begin, min(begin + window, n)))
+        here = items.at(np.arange(begin, min(begin + window, n)))
         if numbered is not None:
             here = replace(here, ids=numbered(len(here)))
         found = look(view, comparison, here)
         new = np.flatnonzero(found.new)
         numbers = np.full(len(found.new), -1)
         if len(new):
-            outcome = store.write(Change(chosen(here, new), after=view.last))
+            outcome = store.write(Change(here.at(new), after=view.last))
             if outcome.conflict or (outcome.refused and numbered is not None):
                 continue
             if (view.find([here.ids[new[place]] for place in outcome.refused]) < 0).any():  # the same item came meanwhile
@@ -114,7 +113,7 @@ def sharing(items: Items) -> tuple[Items, np.ndarray, np.ndarray]:
     first[1:] = ascending[1:] != ascending[:-1]
     before = row - np.maximum.accumulate(np.where(first, row, 0), axis=0)  # the items with the same key before each
     if len(items) > 1 and before.sum() > PAIRS:
-        return sharing(chosen(items, np.arange(len(items) // 2)))
+        return sharing(items.at(np.arange(len(items) // 2)))
     place, band = np.nonzero(before)
     count = before[place, band]
     back = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + 1  # 1 to count for each place

@@ -30,7 +30,7 @@ def applied(view: Parts, tail: Tail, change: Change, following: int) -> tuple[Pa
     if len(removed):
         removed = np.unique(removed[removed >= 0])
         held[np.isin(held, removed)] = -1
-    first, last = occurrences(items)
+    first, last = items.occurrences()
     wrong = ~first
     if change.existing == "refuse":
         wrong |= held >= 0
@@ -40,36 +40,14 @@ def applied(view: Parts, tail: Tail, change: Change, following: int) -> tuple[Pa
         wrong[:] = False
     conflict = change.after is not None and view.with_gone(removed).shares_after(items.keys, items.size, change.after)
     if wrong.any() or conflict:
-        nothing = np.zeros(len(items), bool)
         outcome = Outcome(np.full(len(items), -1, np.int64), 0, np.flatnonzero(wrong).tolist(), conflict=not wrong.any())
-        return view, Applied(outcome, selected(items, nothing), outcome.numbers[nothing], removed[:0])
+        return view, Applied(outcome, items.at(removed[:0]), removed[:0], removed[:0])
     added = first & (held < 0) if change.existing == "skip" else np.ones(len(items), bool)
     numbers = np.where(added, following - 1 + np.cumsum(added), -1)
     kept = added & last if change.existing == "replace" else added
     gone = np.concatenate([removed, held[added & first & (held >= 0)]])
-    new = selected(items, kept)
+    new = items.at(kept)
     if len(new):
         tail.append(numbers[kept], new)
     view = view.with_gone(gone).with_tail(tail.snapshot(), following - 1 + int(added.sum()))
     return view, Applied(Outcome(numbers, len(removed)), new, numbers[kept], gone)
-
-
-def occurrences(items: Items) -> tuple[np.ndarray, np.ndarray]:
-    """Which items are the first with their id, and which the last: bool[n] each."""
-    count = len(items)
-    firsts = dict(zip(reversed(items.ids), range(count - 1, -1, -1), strict=True))
-    if len(firsts) == count:
-        return np.ones(count, bool), np.ones(count, bool)
-    first, last = np.zeros((2, count), bool)
-    first[list(firsts.values())] = True
-    last[list(dict(zip(items.ids, range(count), strict=True)).values())] = True
-    return first, last
-
-
-def selected(items: Items, which: np.ndarray) -> Items:
-    """Some of the items, which bool[n]."""
-    if which.all():
-        return items
-    words = items.words[np.repeat(which, items.size)] if len(items.words) else items.words
-    ids = [id_ for id_, mine in zip(items.ids, which.tolist(), strict=True) if mine]
-    return Items(ids, items.keys[which], items.copy[which], items.size[which], words, items.slots[which])

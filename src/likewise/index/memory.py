@@ -11,8 +11,8 @@ import numpy as np
 
 from likewise.errors import UsageError
 from likewise.index.changes import applied
-from likewise.index.parts import Parts, merged, part_of
-from likewise.index.segment import Building, Form, Segment
+from likewise.index.parts import Parts, laid, merged, numbered
+from likewise.index.segment import Building, Form
 from likewise.index.store import Change, Items, Outcome
 from likewise.index.tail import Tail
 
@@ -37,6 +37,10 @@ class MemoryStore:
     def settings(self) -> dict[str, Any]:
         return self._settings
 
+    @property
+    def where(self) -> str:
+        return ""
+
     def view(self) -> Parts:
         return self._view
 
@@ -51,18 +55,10 @@ class MemoryStore:
         with self._lock:
             if self._view.last >= 0:
                 raise UsageError("only an index that never had items can be loaded: add the items instead")
-            number, made = 0, list[Segment]()
-            now = Building(self._form)
-            for items in blocks:
-                numbers, taken = number + np.arange(len(items)), 0
-                while (taken := taken + now.add(numbers[taken:], part_of(items, taken))) < len(items):
-                    made.append(now.finish())
-                    now = Building(self._form)
-                number += len(items)
-            if now.items:
-                made.append(now.finish())
-            self._view = Parts.of(self._form, made, np.zeros(0, np.int64), number - 1)
-            return number
+            made = laid(numbered(blocks), self._building)
+            last = made[-1].last if made else -1
+            self._view = Parts.of(self._form, made, np.zeros(0, np.int64), last)
+            return last + 1
 
     def flush(self) -> None:
         with self._lock:
@@ -77,7 +73,10 @@ class MemoryStore:
                 self._merge(self._view.parts[-TIER:])
 
     def _merge(self, parts: Any) -> None:
-        self._view = self._view.exchanged(parts, merged(self._view, parts, lambda: Building(self._form)))
+        self._view = self._view.exchanged(parts, merged(self._view, parts, self._building))
+
+    def _building(self) -> Building:
+        return Building(self._form)
 
     def compact(self) -> None:
         with self._lock:

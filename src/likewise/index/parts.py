@@ -5,7 +5,7 @@ Parts never change, and what was removed is a bitmap beside each. So a view is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -341,32 +341,32 @@ class Overfull:
 
 
 def merged(view: Parts, parts: Sequence[Part], building: Callable[[], Building]) -> list[Segment]:
-    """The living items of some parts in new segments, one unless they are too many for it: equal to those of a bulk load of these items."""
+    """The living items of some parts in new segments: equal to those of a bulk load of these items."""
+    return laid((block for piece in view.pieces if piece.part in parts for block in piece.part.scan(piece.gone, -1, BLOCK)), building)
+
+
+def numbered(blocks: Iterable[Items]) -> Iterator[tuple[np.ndarray, Items]]:
+    """Yield blocks of items with their numbers, from 0."""
+    first = 0
+    for items in blocks:
+        yield first + np.arange(len(items)), items
+        first += len(items)
+
+
+def laid(blocks: Iterable[tuple[np.ndarray, Items]], building: Callable[[], Building]) -> list[Segment]:
+    """Items in new segments, in order of their numbers: one unless they are too many for it, none without items."""
     made: list[Segment] = []
     now: Building | None = None
     try:
-        for piece in view.pieces:
-            if piece.part not in parts:
-                continue
-            for numbers, items in piece.part.scan(piece.gone, -1, BLOCK):
-                taken = 0
-                while taken < len(items):
-                    now = now or building()
-                    taken += now.add(numbers[taken:], part_of(items, taken))
-                    if taken < len(items):
-                        made, now = [*made, now.finish()], None
-        if now is not None:
-            made.append(now.finish())
-        return made
+        for numbers, items in blocks:
+            taken = 0
+            while taken < len(items):
+                now = now or building()
+                taken += now.add(numbers[taken:], items.since(taken))
+                if taken < len(items):
+                    made, now = [*made, now.finish()], None
+        return made if now is None else [*made, now.finish()]
     except BaseException:
         if now is not None:
             now.abandon()
         raise
-
-
-def part_of(items: Items, begin: int) -> Items:
-    """The items from a place on."""
-    if not begin:
-        return items
-    words = items.words[int(items.size[:begin].sum(dtype=np.int64)) :] if len(items.words) else items.words
-    return Items(items.ids[begin:], items.keys[begin:], items.copy[begin:], items.size[begin:], words, items.slots[begin:])

@@ -15,11 +15,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from likewise.errors import FormatError, UsageError
+from likewise.errors import UsageError
 from likewise.index.postgres_view import PostgresView
 from likewise.index.postgres_wire import Blobs, Connections, copy_rows, integers
-from likewise.index.servers import Place, Words, banded, copy_bytes, place_of
-from likewise.index.sketching import chosen
+from likewise.index.servers import Place, Sent, Words, backup, banded, check_ready, copy_bytes, place_of
 from likewise.index.store import Change, Items, Outcome
 from likewise.messages import option
 
@@ -108,11 +107,7 @@ def of_tables(connections: Connections, read_only: bool, durability: str) -> Pos
         require_durable(connection, place, durability)
         query = "select format, settings, loading, 'SCHEMA.items'::regclass::oid::bigint from SCHEMA.about"
         number, settings, loading, made = connection.execute(connections.named(query)).fetchone()
-    if number != FORMAT:
-        raise FormatError(f"{place.shown} has the format {number}, and this version of likewise reads {FORMAT}; use the version that made it")
-    if loading:
-        again = f"load it again with {option('overwrite', True)}"
-        raise FormatError(f"{place.shown} is not an index yet: its bulk load goes on, or was interrupted; if it was, {again}")
+    check_ready(place.shown, number, FORMAT, loading=loading)
     return Postgres(connections, msgspec.json.decode(settings), made, read_only=read_only, durability=durability)
 
 
@@ -156,11 +151,11 @@ class Postgres:
 
     def __init__(self, connections: Connections, settings: dict[str, Any], made: int, *, read_only: bool, durability: str):
         self.connections, self.settings, self.made = connections, settings, made
-        self.read_only = read_only
+        self.read_only, self.where = read_only, connections.place.shown
         self.words = Words(settings)
 
     def __repr__(self) -> str:
-        return f"Postgres({self.connections.place.shown!r})"
+        return f"Postgres({self.where!r})"
 
     def view(self) -> PostgresView:
         """The items as they are now. It has a transaction of its own, which ends when nobody has the view: do not keep it for long."""
@@ -173,34 +168,23 @@ class Postgres:
             cursor.nextset()
             following, view.items, made = cursor.fetchone()
         if made != self.made:
-            raise UsageError(f"{self.connections.place.shown} was created again since it was opened; open it again")
+            raise UsageError(f"{self.where} was created again since it was opened; open it again")
         view.last = following - 1
         return view
 
     def write(self, change: Change) -> Outcome:
         """Apply a change in one call of the server."""
         if self.read_only:
-            raise UsageError(f"{self.connections.place.shown} was opened to be read only; open it without {option('read_only', True)}")
-        ids = [bytes(one) for one in change.items.ids]
-        last = {one: place for place, one in enumerate(ids)}
-        first = {one: place for place, one in reversed(list(enumerate(ids)))}
-        kept = first if change.existing == "skip" else last if change.existing == "replace" else None
-        places = np.arange(len(ids)) if kept is None else np.array(sorted(kept.values()), np.int64)
-        twice = [place for place, one in enumerate(ids) if first[one] != place] if kept is None else []
-        items = change.items if len(places) == len(ids) else chosen(change.items, places)
+            raise UsageError(f"{self.where} was opened to be read only; open it without {option('read_only', True)}")
+        sent = Sent.of(change)
+        items, ids = sent.items, Blobs(map(bytes, sent.items.ids))
         looked = banded(change.items.keys[change.items.size > 0] if change.after is not None else change.items.keys[:0]).reshape(-1)
-        answer = self._call(
-            *(Blobs(map(bytes, items.ids)), Blobs(map(bytes, copy_bytes(items.copy))), items.size.astype(np.int64), banded(items.keys).reshape(-1)),
-            *(Blobs(map(bytes, items.slots)), Blobs(self.words.packed(items)), places, len(ids), np.array(twice, np.int64)),
+        given, removed, refused, conflict = self._call(
+            *(ids, Blobs(map(bytes, copy_bytes(items.copy))), items.size.astype(np.int64), banded(items.keys).reshape(-1)),
+            *(Blobs(map(bytes, items.slots)), Blobs(self.words.packed(items)), sent.places, len(change.items), np.array(sent.twice, np.int64)),
             *(change.existing, change.after, looked, Blobs(map(bytes, change.remove)), self.made),
         )
-        given, removed, refused, conflict = answer
-        numbers = np.full(len(ids), -1, np.int64)
-        if (found := integers([given])).size:
-            numbers[places] = found
-            if change.existing == "replace":  # those that others of the change replaced have numbers too
-                numbers = np.arange(len(ids)) + found[0] - places[0]
-        return Outcome(numbers, removed, sorted({*integers([refused]).tolist()}), conflict)
+        return Outcome(sent.numbers(integers([given])), removed, sorted({*integers([refused]).tolist()}), conflict)
 
     def _call(self, *arguments: Any) -> Any:
         with self.connections.one() as connection:
@@ -213,7 +197,7 @@ class Postgres:
             run = connection.execute
             claim = "update SCHEMA.about set loading = true where not loading and (select next from SCHEMA.state) = 0"
             if run(named(claim)).rowcount != 1:
-                raise UsageError(f"{self.connections.place.shown}: only an empty index takes a bulk load; add the items, or create it again")
+                raise UsageError(f"{self.where}: only an empty index takes a bulk load; add the items, or create it again")
             with connection.transaction():
                 run(ALONE)
                 run(ROOM)
@@ -262,13 +246,7 @@ class Postgres:
 
     def backup(self, path: Path) -> None:
         """Write the items as they are now as an embedded index in a new folder; they get new numbers."""
-        from likewise.index.opened import created
-
-        copy = created(path, self.settings)
-        try:
-            copy.load(items for _, items in self.view().scan())
-        finally:
-            copy.close()
+        backup(self, path)
 
     def info(self) -> dict[str, Any]:
         """Facts about the index and its server."""
@@ -279,7 +257,7 @@ class Postgres:
         with self.connections.one() as connection:
             items, removed, size = connection.execute(named(query)).fetchone()
             server = {name: connection.execute(f"show {name}").fetchone()[0] for name in names}
-        found = {"store": "postgresql", "place": self.connections.place.shown, "items": items, "removed": removed, "bytes": size}
+        found = {"store": "postgresql", "place": self.where, "items": items, "removed": removed, "bytes": size}
         return found | {"durability": durable(server), "server": server}
 
     def close(self) -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from likewise.index.meeting import met, together
 from likewise.index.postgres_wire import Blobs, integers
-from likewise.index.servers import banded, copies_of, copy_bytes, met, unbanded
+from likewise.index.servers import banded, copies_of, copy_bytes, slots_of, unbanded
 from likewise.index.store import Contents, Items, Members
 from likewise.stages import candidates
 
@@ -119,13 +120,7 @@ class PostgresView:
 
     def contents(self, numbers: np.ndarray) -> Contents:
         """Contents that the last `members` found need no query."""
-        found = self._contents(numbers)
-        return Contents(
-            copies_of([one.copy for one in found]),
-            np.array([one.size for one in found], np.uint32),
-            self.store.words.unpacked([one.words for one in found]),
-            slots_of([one.slots for one in found]),
-        )
+        return self.store.words.contents(self._contents(numbers))
 
     def _contents(self, numbers: np.ndarray) -> list[Content]:
         seen, wanted = self._seen, numbers.tolist()
@@ -168,23 +163,6 @@ def met_among(rows: Sequence[Any], keys: np.ndarray, copy: np.ndarray) -> Member
     return met(np.array([row[0] for row in rows], np.int64), keys_of([row[2] for row in rows]), copies_of([row[1] for row in rows]), keys, copy)
 
 
-def together(parts: Sequence[Members]) -> Members:
-    """The members of consecutive parts of some queries."""
-    begin = np.cumsum([0, *(len(part.crowded) for part in parts)])
-    query = [part.query + at for part, at in zip(parts, begin, strict=False)]
-    nothing = np.zeros(0, np.int64)
-    return Members(
-        np.concatenate([nothing, *query]),
-        np.concatenate([nothing, *(part.content for part in parts)]),
-        np.concatenate([nothing.astype(bool), *(part.crowded for part in parts)]),
-    )
-
-
 def keys_of(rows: Sequence[bytes]) -> np.ndarray:
     """The keys of some rows, uint64[n, bands]."""
     return unbanded(integers(rows)).reshape(len(rows), -1 if rows else 0)
-
-
-def slots_of(rows: Sequence[bytes]) -> np.ndarray:
-    """The shortened signatures of some rows, uint8[n, slots]."""
-    return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1 if rows and rows[0] else 0)

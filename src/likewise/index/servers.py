@@ -1,18 +1,18 @@
-"""The parts that stores on servers share: addresses, binary forms of items, and the rule of overfull buckets for items that a server sent."""
+"""The parts that stores on servers share: addresses, changes, and binary forms of items."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
 
-from likewise.errors import UsageError
-from likewise.index.store import KEY_BITS, Items, Members
-from likewise.messages import quoted
-from likewise.stages import candidates
+from likewise.errors import FormatError, UsageError
+from likewise.index.store import KEY_BITS, Change, Contents, Items, Store
+from likewise.messages import option, quoted
 
 #: The index at an address that names none.
 DEFAULT = "likewise"
@@ -47,41 +47,48 @@ def place_of(where: str) -> Place:
     return Place(f"{scheme}://{authority}{path}" + (others and f"?{others}"), names[0], f"{scheme}://{host}{path}?index={names[0]}")
 
 
-def met(numbers: np.ndarray, keys: np.ndarray, copy: np.ndarray, own: np.ndarray, own_copy: np.ndarray) -> Members:
-    """The members that queries meet, among contents that include all members of their buckets and all their copies.
+class Sent(NamedTuple):
+    """The items of a change as a server gets them: no two with the same id, unless that is refused."""
 
-    numbers: int64[n], ascending. keys: uint64[n, bands]. copy: uint64[n, 2]. own, own_copy: the same of the queries.
-    """
-    shared = keys[None] == own[:, None]  # a chunk of queries is small
-    mine = shared & (budgeted(keys, shared, own) if (shared.sum(1) >= candidates.BUDGET).any() else True)
-    query, place = np.nonzero(mine.any(2) | (copy[None] == own_copy[:, None]).all(2))
-    return Members(query, numbers[place], (mine != shared).any((1, 2)))
+    change: Change
+    items: Items
+    places: np.ndarray  # int64[n]: theirs in the change
+    twice: list[int]  # places of items whose id an earlier one has
+
+    @classmethod
+    def of(cls, change: Change) -> Sent:
+        first, last = change.items.occurrences()
+        if change.existing not in ("skip", "replace"):
+            return cls(change, change.items, np.arange(len(first)), np.flatnonzero(~first).tolist())
+        which = first if change.existing == "skip" else last
+        return cls(change, change.items.at(which), np.flatnonzero(which), [])
+
+    def numbers(self, given: Sequence[int] | np.ndarray) -> np.ndarray:
+        """The numbers of the items of the change, int64[n], by those that the server gave; none if it wrote nothing."""
+        count = len(self.change.items)
+        if not len(given):
+            return np.full(count, -1, np.int64)
+        if self.change.existing == "replace":  # items that others of the change replaced have numbers too
+            return np.arange(count) + given[0] - self.places[0]
+        numbers = np.full(count, -1, np.int64)
+        numbers[self.places] = given
+        return numbers
 
 
-def budgeted(keys: np.ndarray, shared: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """The members of buckets that the rule of overfull buckets lets a query meet: bool[queries, n, bands], as ``shared``."""
-    bands = keys.shape[1]
-    found = shared.copy()
-    for query, band in zip(*np.nonzero(shared.sum(1) >= candidates.BUDGET), strict=True):
-        bucket = np.flatnonzero(shared[query, :, band])
-        next_bands = [(band + 1 + level) % bands for level in range(min(candidates.FINER, bands - 1))]
-        found[query, bucket, band] = first_met(keys[bucket][:, next_bands].T, own[query, next_bands])
-    return found
+def check_ready(shown: str, number: Any, wanted: Any, *, loading: bool) -> None:
+    """Raises FormatError for an index of another format, and for one whose bulk load has not ended."""
+    if loading:
+        again = f"load it again with {option('overwrite', True)}"
+        raise FormatError(f"{shown} is not an index yet: its bulk load goes on, or was interrupted; if it was, {again}")
+    if number != wanted:
+        raise FormatError(f"{shown} has the format {number}, and this version of likewise reads {wanted}; use the version that made it")
 
 
-def first_met(finer: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """The members of one bucket, in order of arrival, that a query meets (`stages.candidates`): bool[n].
+def backup(store: Store, path: Path) -> None:
+    """Write the items of a store as an index in a new folder; they get new numbers."""
+    from likewise.index.opened import built
 
-    finer: uint64[levels, n], the keys of the members in the next bands. own: uint64[levels], those of the query.
-    """
-    n = finer.shape[1]
-    if n < candidates.BUDGET or not len(finer):
-        return np.arange(n) < candidates.BUDGET
-    found = np.zeros(n, bool)
-    found[np.sort(np.unique(finer[0], return_index=True)[1])[: candidates.BUDGET]] = True
-    part = np.flatnonzero(finer[0] == own[0])
-    found[part] |= first_met(finer[1:, part], own[1:])
-    return found
+    built(path, dict(store.settings), (items for _, items in store.view().scan()))[0].close()
 
 
 #: Bytes of the copy hash: the second word has 32 bits.
@@ -110,6 +117,11 @@ def copies_of(raw: Sequence[bytes]) -> np.ndarray:
     return found.view("<u8").astype(np.uint64)
 
 
+def slots_of(raw: Sequence[bytes]) -> np.ndarray:
+    """The shortened signatures of some items, uint8[n, slots]."""
+    return np.frombuffer(b"".join(raw), np.uint8).reshape(len(raw), -1 if raw and raw[0] else 0)
+
+
 class Words:
     """Words of items as bytes, of which the upper ones are kept. settings: those of an index (`settings.Settings`)."""
 
@@ -123,6 +135,11 @@ class Words:
         upper = np.ascontiguousarray(items.words, "<u8").view(np.uint8).reshape(-1, 8)[:, 8 - self.bytes :].tobytes()
         ends = (np.cumsum(items.size, dtype=np.int64) * self.bytes).tolist()
         return [upper[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+
+    def contents(self, found: Sequence[Any]) -> Contents:
+        """Contents of which a server sent copy, size, words and slots."""
+        copy, size = copies_of([one.copy for one in found]), np.array([one.size for one in found], np.uint32)
+        return Contents(copy, size, self.unpacked([one.words for one in found]), slots_of([one.slots for one in found]))
 
     def unpacked(self, raw: Sequence[bytes]) -> np.ndarray:
         """The words of items, one item after the other, uint64[m]."""

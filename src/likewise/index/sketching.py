@@ -97,7 +97,7 @@ def refuse_origins(found: Items, tokens: np.ndarray) -> None:
 def items_of(columns: Mapping[str, np.ndarray], ids: Sequence[bytes], settings: Settings) -> Items:
     """The items of an index from the columns of a stage (`stages.sketch.sketcher`), made with the job of the same settings.
 
-    ids: one for each row, as JSON text. Rows without a value are empty items: leave them out with `chosen`.
+    ids: one for each row, as JSON text. Rows without a value are empty items: leave them out with `Items.at`.
     """
     return compared_as(settings)(columns, columns["per"] if settings.options.per is not None else None, ids)
 
@@ -159,15 +159,3 @@ def nothing(settings: Settings) -> Items:
     widths = {"keys": (np.uint64, settings.bands), "copy": (np.uint64, 2), "slots": (np.uint8, settings.slots)}
     arrays = {name: np.zeros((0, width), dtype) for name, (dtype, width) in widths.items()}
     return Items([], size=np.zeros(0, np.uint32), words=np.zeros(0, np.uint64), **arrays)
-
-
-def chosen(items: Items, places: np.ndarray) -> Items:
-    """Some of the items. places: int64[m]"""
-    words = items.words
-    if len(words):
-        ends = np.cumsum(items.size, dtype=np.int64)
-        size = items.size[places].astype(np.int64)
-        to = np.cumsum(size)
-        words = words[np.arange(int(to[-1]) if len(to) else 0) + np.repeat(ends[places] - to, size)]
-    ids = [items.ids[place] for place in places.tolist()] if len(items.ids) else []
-    return Items(ids, items.keys[places], items.copy[places], items.size[places], words, items.slots[places])

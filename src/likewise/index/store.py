@@ -37,6 +37,38 @@ class Items:
     def __len__(self) -> int:
         return len(self.size)
 
+    def at(self, places: np.ndarray) -> Items:
+        """Some of them: at places int64[m], or where a mask bool[n] is True."""
+        if places.dtype == bool:
+            if places.all():
+                return self
+            places = np.flatnonzero(places)
+        words = self.words
+        if len(words):
+            ends, size = np.cumsum(self.size, dtype=np.int64), self.size[places].astype(np.int64)
+            to = np.cumsum(size)
+            words = words[np.arange(int(to[-1]) if len(to) else 0) + np.repeat(ends[places] - to, size)]
+        ids = [self.ids[place] for place in places.tolist()] if len(self.ids) else []
+        return Items(ids, self.keys[places], self.copy[places], self.size[places], words, self.slots[places])
+
+    def occurrences(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which of them are the first with their id, and which the last: bool[n] each."""
+        count = len(self)
+        firsts = dict(zip(reversed(self.ids), range(count - 1, -1, -1), strict=True))
+        if len(firsts) == count:
+            return np.ones(count, bool), np.ones(count, bool)
+        first, last = np.zeros((2, count), bool)
+        first[list(firsts.values())] = True
+        last[list(dict(zip(self.ids, range(count), strict=True)).values())] = True
+        return first, last
+
+    def since(self, begin: int) -> Items:
+        """Those from a place on, without a copy of arrays."""
+        if not begin:
+            return self
+        words = self.words[int(self.size[:begin].sum(dtype=np.int64)) :] if len(self.words) else self.words
+        return Items(self.ids[begin:], self.keys[begin:], self.copy[begin:], self.size[begin:], words, self.slots[begin:])
+
 
 class Contents(NamedTuple):
     """The parts of items that are compared."""
@@ -117,6 +149,10 @@ class Store(Protocol):
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of the index (`settings.Settings`), as JSON."""
+
+    @property
+    def where(self) -> str:
+        """The place of the index, as people see it: the path of its folder, or its address without user and password; empty in memory."""
 
     def view(self) -> View:
         """The items as they are now: all changes that were acknowledged, here or in another process."""

@@ -17,16 +17,15 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from likewise.errors import FormatError, UsageError
-from likewise.index.servers import Words, banded, copy_bytes, place_of
-from likewise.index.sketching import chosen
+from likewise.errors import UsageError
+from likewise.index.servers import Sent, Words, backup, banded, check_ready, copy_bytes, place_of
 from likewise.index.store import Change, Items, Outcome
 from likewise.index.valkey_view import ValkeyView
 from likewise.index.valkey_wire import Server, big
 from likewise.messages import either, option
 
 #: The format of the keys and their values.
-FORMAT = b"1"
+FORMAT = "1"
 #: Items that a bulk load adds in one call; the server does nothing else meanwhile.
 LOADED = 256
 #: Items of which the memory is measured, for an estimate of all.
@@ -66,13 +65,7 @@ def open(where: str, *, read_only: bool = False, durability: str = "commit") -> 
     number, settings, made, loading = server.run("HMGET", server.key("A"), "format", "settings", "made", "loading")
     if loading is None:
         raise UsageError(f"{shown}: there is no index; {either('lw.Index.create', 'likewise index create')} makes one")
-    if loading != b"0":
-        again = f"load it again with {option('overwrite', True)}"
-        raise FormatError(f"{shown} is not an index yet: its bulk load goes on, or was interrupted; if it was, {again}")
-    if number != FORMAT:
-        raise FormatError(
-            f"{shown} has the format {number.decode()}, and this version of likewise reads {FORMAT.decode()}; use the version that made it"
-        )
+    check_ready(shown, number and number.decode(), FORMAT, loading=loading != b"0")
     server.install()
     return Valkey(server, msgspec.json.decode(settings), made.decode(), read_only=read_only, durability=durability)
 
@@ -107,44 +100,33 @@ class Valkey:
     def __init__(self, server: Server, settings: dict[str, Any], made: str, *, read_only: bool, durability: str):
         self.server, self.settings, self.made = server, settings, made
         self.read_only, self._promised = read_only, durability == "relaxed"
-        self.words, self.bands = Words(settings), settings["bands"]
+        self.words, self.bands, self.where = Words(settings), settings["bands"], server.place.shown
 
     def __repr__(self) -> str:
-        return f"Valkey({self.server.place.shown!r})"
+        return f"Valkey({self.where!r})"
 
     def view(self) -> ValkeyView:
         """The items as they are now. Items that come later do not show; items that are removed later may be missing (`ValkeyView`)."""
         (made,), (following, items) = self.server.several(("HMGET", self.server.key("A"), "made"), ("HMGET", self.server.key("S"), "next", "items"))
         if made != self.made.encode():
-            raise UsageError(f"{self.server.place.shown} was created again since it was opened; open it again")
+            raise UsageError(f"{self.where} was created again since it was opened; open it again")
         return ValkeyView(self, int(following) - 1, int(items))
 
     def write(self, change: Change) -> Outcome:
         """Apply a change in one call of the server. After more than 10,000 items since ``after``, conflict is True without a further look."""
         if self.read_only:
-            raise UsageError(f"{self.server.place.shown} was opened to be read only; open it without {option('read_only', True)}")
+            raise UsageError(f"{self.where} was opened to be read only; open it without {option('read_only', True)}")
         if not self._promised:
             require_sync(self.server)
             self._promised = True
-        ids = [bytes(one) for one in change.items.ids]
-        last = {one: place for place, one in enumerate(ids)}
-        first = {one: place for place, one in reversed(list(enumerate(ids)))}
-        kept = first if change.existing == "skip" else last if change.existing == "replace" else None
-        places = np.arange(len(ids)) if kept is None else np.array(sorted(kept.values()), np.int64)
-        twice = [place for place, one in enumerate(ids) if first[one] != place] if kept is None else []
-        items = change.items if len(places) == len(ids) else chosen(change.items, places)
+        sent = Sent.of(change)
         looked = big(banded(change.items.keys[change.items.size > 0])) if change.after is not None else b""
-        arguments = [self.made, change.existing, "" if change.after is None else change.after, self.bands, len(ids), looked]
-        arguments += [len(items), len(change.remove), msgspec.json.encode(twice)]
-        each = zip(places.tolist(), map(bytes, items.ids), self.contents(items), strict=True)
+        arguments = [self.made, change.existing, "" if change.after is None else change.after, self.bands, len(change.items), looked]
+        arguments += [len(sent.items), len(change.remove), msgspec.json.encode(sent.twice)]
+        each = zip(sent.places.tolist(), map(bytes, sent.items.ids), self.contents(sent.items), strict=True)
         arguments += [part for item in each for part in item]
         conflict, removed, refused, given = self.server.call("change", *arguments, *map(bytes, change.remove))
-        numbers = np.full(len(ids), -1, np.int64)
-        if given:
-            numbers[places] = given
-            if change.existing == "replace":  # those that others of the change replaced have numbers too
-                numbers = np.arange(len(ids)) + given[0] - places[0]
-        return Outcome(numbers, removed, sorted({*refused, *twice} if refused else ()), bool(conflict))
+        return Outcome(sent.numbers(given), removed, sorted({*refused, *sent.twice} if refused else ()), bool(conflict))
 
     def contents(self, items: Items) -> list[bytes]:
         """The content of each item, as the server keeps it: copy, size, keys, slots, words."""
@@ -156,13 +138,13 @@ class Valkey:
     def load(self, blocks: Iterator[Items]) -> int:
         """Add many items to an empty index, in calls of a few that are not waited for one by one."""
         if self.read_only or not self.server.call("claim", self.made):
-            raise UsageError(f"{self.server.place.shown}: only an empty index takes a bulk load; add the items, or create it again")
+            raise UsageError(f"{self.where}: only an empty index takes a bulk load; add the items, or create it again")
         added = 0
-        calls = (self._loading(chosen(items, np.arange(at, min(at + LOADED, len(items))))) for items in blocks for at in range(0, len(items), LOADED))
+        calls = (self._loading(items.at(np.arange(at, min(at + LOADED, len(items))))) for items in blocks for at in range(0, len(items), LOADED))
         while few := list(islice(calls, 16)):
             for _, _, refused, numbers in self.server.calls("change", few):
                 if refused:
-                    raise UsageError(f"{self.server.place.shown}: several items of the bulk load have the same id")
+                    raise UsageError(f"{self.where}: several items of the bulk load have the same id")
                 added += len(numbers)
         self.server.run("HSET", self.server.key("A"), "loading", "0")
         return added
@@ -199,18 +181,12 @@ class Valkey:
 
     def backup(self, path: Path) -> None:
         """Write the items as an embedded index in a new folder; they get new numbers. Items that are removed meanwhile may be missing."""
-        from likewise.index.opened import created
-
-        copy = created(path, self.settings)
-        try:
-            copy.load(items for _, items in self.view().scan())
-        finally:
-            copy.close()
+        backup(self, path)
 
     def info(self) -> dict[str, Any]:
         """Facts about the index and its server. bytes: an estimate from a few items."""
         view, facts = self.view(), self.server.facts()
-        found = {"store": "valkey", "place": self.server.place.shown, "items": len(view), "removed": 0, "bytes": view.bytes(MEASURED)}
+        found = {"store": "valkey", "place": self.where, "items": len(view), "removed": 0, "bytes": view.bytes(MEASURED)}
         return found | {"durability": durable(facts), "server": facts}
 
     def close(self) -> None:

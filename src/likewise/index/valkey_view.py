@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from likewise.errors import FormatError
-from likewise.index.servers import COPY_BYTES, banded, copies_of, copy_bytes, unbanded
+from likewise.index.meeting import Finer, first_met, next_bands, together
+from likewise.index.servers import COPY_BYTES, banded, copies_of, copy_bytes, slots_of, unbanded
 from likewise.index.store import Contents, Items, Members
 from likewise.index.valkey_wire import big, packed, unpacked
 from likewise.stages import candidates
@@ -24,6 +27,10 @@ COPIES = 1024
 TRIES = 100
 #: Bytes of a record before the keys: a flag, the copy hash, the size.
 HEAD = 1 + COPY_BYTES + 4
+
+
+class RemovedError(Exception):
+    """Something that is looked at was removed meanwhile."""
 
 
 class Content(NamedTuple):
@@ -61,29 +68,20 @@ class ValkeyView:
         seen: dict[int, Content] = {}
         parts = [self._members(keys[at : at + TOGETHER], copy[at : at + TOGETHER], seen) for at in range(0, len(keys), TOGETHER)]
         self._seen, self._ids = seen, {}
-        query = [part.query + TOGETHER * place for place, part in enumerate(parts)]
-        nothing = np.zeros(0, np.int64)
-        return Members(
-            np.concatenate([nothing, *query]),
-            np.concatenate([nothing, *(part.content for part in parts)]),
-            np.concatenate([nothing.astype(bool), *(part.crowded for part in parts)]),
-        )
+        return together(parts)
 
     def _members(self, keys: np.ndarray, copy: np.ndarray, seen: dict[int, Content]) -> Members:
         """The members of a chunk of queries, all of which are there at one moment. Their contents go into ``seen``."""
         for _ in range(TRIES):
-            met = self._met(keys, copy)
-            if met is None:
-                continue
-            found = self._look(np.array(sorted({*met.content.tolist()} - seen.keys()), np.int64))
-            if found is not None:
-                seen |= found
+            with suppress(RemovedError):
+                met = self._met(keys, copy)
+                seen |= self._look(np.array(sorted({*met.content.tolist()} - seen.keys()), np.int64))
                 here = np.array([seen[number].size > 0 for number in met.content.tolist()], bool)  # a copy of a query may be empty
                 return met._replace(query=met.query[here], content=met.content[here])
-        raise FormatError(f"{self.store.server.place.shown}: buckets name items that are not there; check() says which")
+        raise FormatError(f"{self.store.where}: buckets name items that are not there; check() says which")
 
-    def _met(self, keys: np.ndarray, copy: np.ndarray) -> Members | None:
-        """The members of buckets that the queries meet, up to ``last``. None: some of it was removed meanwhile."""
+    def _met(self, keys: np.ndarray, copy: np.ndarray) -> Members:
+        """The members of buckets that the queries meet, up to ``last``. Raises RemovedError."""
         n, bands = keys.shape
         raw = big(banded(keys))
         buckets = [self.key(b"b" + raw[at : at + 8]) for at in range(0, len(raw), 8)]
@@ -99,10 +97,11 @@ class ValkeyView:
         parts = [(query, numbers)]
         for own, band in zip(*np.nonzero(sizes >= candidates.BUDGET), strict=True):
             bucket = numbers[where == own * bands + band]
-            levels = [(int(band) + 1 + level) % bands for level in range(min(candidates.FINER, bands - 1))]
-            few = self._first_met(bucket, [(level, keys[own, level], numbers[where == own * bands + level]) for level in levels])
-            if few is None:
-                return None
+            finer = [
+                Finer(partial(self._heads, at), partial(np.intersect1d, numbers[where == own * bands + at], assume_unique=True))
+                for at in next_bands(int(band), bands)
+            ]
+            few = first_met(bucket, finer)
             crowded[own] |= len(few) < len(bucket)
             parts.append((np.full(len(few), own), few))
         if len(parts) > 1:
@@ -111,41 +110,29 @@ class ValkeyView:
         pairs = np.unique(np.concatenate([np.stack(part, axis=1) for part in parts]), axis=0)
         return Members(pairs[:, 0], pairs[:, 1], crowded)
 
-    def _first_met(self, bucket: np.ndarray, finer: list[tuple[int, np.uint64, np.ndarray]]) -> np.ndarray | None:
-        """The members of a bucket, int64[n], in order of arrival, that a query meets (`stages.candidates`).
-
-        finer: (band, key of the query, members of its bucket there) of the next bands. None: some were removed meanwhile.
-        """
-        if len(bucket) < candidates.BUDGET or not finer:
-            return bucket[: candidates.BUDGET]
-        band, _, others = finer[0]
-        heads = self._heads(bucket, band)
-        inside = self._first_met(np.intersect1d(bucket, others, assume_unique=True), finer[1:])
-        return None if heads is None or inside is None else np.union1d(heads, inside)
-
-    def _heads(self, bucket: np.ndarray, band: int) -> np.ndarray | None:
-        """The first members with each key of a band, up to the budget. None: some were removed meanwhile."""
+    def _heads(self, band: int, bucket: np.ndarray) -> np.ndarray:
+        """The first members with each key of a band, up to the budget. Raises RemovedError."""
         heads: dict[bytes, int] = {}
         for at in range(0, len(bucket), AT_ONCE):
             some = bucket[at : at + AT_ONCE]
             raw = self.call("keys", band, packed(some))
             if len(raw) < 8 * len(some):
-                return None
+                raise RemovedError
             for place, number in enumerate(some.tolist()):
                 heads.setdefault(raw[8 * place : 8 * place + 8], number)
             if len(heads) >= candidates.BUDGET:
                 break
         return np.array(list(heads.values())[: candidates.BUDGET], np.int64)
 
-    def _look(self, numbers: np.ndarray) -> dict[int, Content] | None:
-        """Contents by the numbers of their first items. None: some of them are not there any more."""
+    def _look(self, numbers: np.ndarray) -> dict[int, Content]:
+        """Contents by the numbers of their first items. Raises RemovedError."""
         found: dict[int, Content] = {}
         bands = self.store.bands
         for at in range(0, len(numbers), AT_ONCE):
             some = numbers[at : at + AT_ONCE]
             for number, one in zip(some.tolist(), self.call("look", bands, COPIES, packed(some)), strict=True):
                 if one is None:
-                    return None
+                    raise RemovedError
                 record, raw, ids = one
                 copies = unpacked([raw])
                 known = copies <= self.last
@@ -165,21 +152,15 @@ class ValkeyView:
 
     def contents(self, numbers: np.ndarray) -> Contents:
         """Contents that the last `members` found; one that it did not find must be there still."""
-        found = self._contents(numbers)
-        return Contents(
-            copies_of([one.copy for one in found]),
-            np.array([one.size for one in found], np.uint32),
-            self.store.words.unpacked([one.words for one in found]),
-            slots_of([one.slots for one in found]),
-        )
+        return self.store.words.contents(self._contents(numbers))
 
     def _contents(self, numbers: np.ndarray) -> list[Content]:
         seen, wanted = self._seen, numbers.tolist()
         if missing := sorted({*wanted} - seen.keys()):
-            found = self._look(np.array(missing, np.int64))
-            if found is None:
-                raise FormatError(f"{self.store.server.place.shown}: a content was removed since the view was made; make another view")
-            seen = self._seen = seen | found
+            try:
+                seen = self._seen = seen | self._look(np.array(missing, np.int64))
+            except RemovedError:
+                raise FormatError(f"{self.store.where}: a content was removed since the view was made; make another view") from None
         return [seen[number] for number in wanted]
 
     def copies(self, numbers: np.ndarray, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -204,7 +185,7 @@ class ValkeyView:
         if missing := sorted({*wanted} - found.keys()):
             answers = self.call("ids", self.store.bands, packed(np.array(missing, np.int64)))
             if None in answers:
-                raise FormatError(f"{self.store.server.place.shown}: an item was removed since the view was made; make another view")
+                raise FormatError(f"{self.store.where}: an item was removed since the view was made; make another view")
             found.update(zip(missing, answers, strict=True))
         return [found[number] for number in wanted]
 
@@ -270,8 +251,3 @@ class ValkeyView:
                 whole, shared, entries = used[: len(names)], used[len(names) : len(names) + len(buckets)], used[len(names) + len(buckets) :]
                 sizes.append(sum(one or 0 for one in whole) + sum((one or 0) * 6 / max(6, many) for one, many in zip(shared, entries, strict=True)))
         return round(sum(sizes) / max(1, len(sizes)) * len(self))
-
-
-def slots_of(rows: Sequence[bytes]) -> np.ndarray:
-    """The shortened signatures of some items, uint8[n, slots]."""
-    return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1 if rows and rows[0] else 0)

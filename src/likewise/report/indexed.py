@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from likewise.errors import DataError, UsageError
 from likewise.index.opened import SCHEMES, opened
@@ -29,8 +29,6 @@ NEEDS = {
     "ignore_common": "the sets in the index have all their shingles",
     "level": "the index has whole documents, and not their text",
 }
-#: The name of an index in the address of a database begins after this.
-NAMED = "index="
 #: Values of these options that change nothing.
 IDLE = {"exact": False, "verify": "exact", "level": "document"}
 
@@ -38,18 +36,15 @@ IDLE = {"exact": False, "verify": "exact", "level": "document"}
 def indexed(given: Any) -> Indexed | None:
     """The index that is given: by its path or address, or open (`likewise.Index`); None for anything else."""
     if isinstance(getattr(given, "settings", None), Settings):
-        place = getattr(given.store, "where", None)  # none in memory
-        where = "" if place is None else shown(place)
-        return Indexed(name_of(where), where, given.settings, stores=[given.store])
+        return Indexed(name_of(given.store.where), given.store.where, given.settings, stores=[given.store])
     if not isinstance(given, str | os.PathLike) or not is_index(given):
         return None
     reopen = partial(opened, given, read_only=True)
     store = reopen()
     try:
-        settings = Settings.from_dict(store.settings)
+        settings, where = Settings.from_dict(store.settings), store.where
     finally:
         store.close()
-    where = shown(given)
     return Indexed(name_of(where), where, settings, reopen)
 
 
@@ -68,19 +63,9 @@ def has_address(given: Any) -> bool:
     return isinstance(given, str) and "://" in given and given.partition("://")[0].lower() in SCHEMES
 
 
-def shown(where: Any) -> str:
-    """The place of an index as people see it: of an address without its login, and of its query only the name of the index."""
-    if not has_address(where):
-        return str(Path(where).absolute())
-    split = urlsplit(where)
-    named = "&".join(part for part in split.query.split("&") if part.startswith(NAMED))
-    return split._replace(netloc=split.netloc.rpartition("@")[2], query=named, fragment="").geturl()
-
-
 def name_of(where: str) -> str:
-    """The name of an index as a source."""
-    address, _, name = where.rpartition(NAMED)
-    return (name if address else where.rstrip("/").rpartition("/")[2]) or "memory.index"
+    """The name of an index as a source, from `Store.where`."""
+    return re.split(r"/|\?index=", where)[-1] or "memory.index"
 
 
 def choices_of(index: Indexed, typed: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from likewise.engines.local import Local
 from likewise.errors import FormatError, IdError, UsageError
 from likewise.index.opened import built, check_new
 from likewise.index.settings import Settings, check_bands, settings_of_job
-from likewise.index.sketching import chosen, items_of
+from likewise.index.sketching import items_of
 from likewise.index.store import Items, Store
 from likewise.io.collection import STDIN
 from likewise.io.ids import as_json, from_json
@@ -106,8 +106,7 @@ class Creation:
             begin = 0
             for block in sketches.blocks():
                 items = items_of(block.columns, names(block).to_pylist(), settings)
-                here = taken[begin : begin + len(block)]
-                yield items if here.all() else chosen(items, np.flatnonzero(here))
+                yield items.at(taken[begin : begin + len(block)])
                 begin += len(block)
                 advance(len(block))
 

@@ -10,7 +10,6 @@ from likewise.choices import Durability
 from likewise.errors import UsageError, install, missing_part
 from likewise.io.manifest import is_output
 from likewise.messages import either, option, quoted
-from likewise.report.indexed import shown
 from likewise.service import tokens
 from likewise.service.connections import missing
 from likewise.service.logs import Log
@@ -63,7 +62,7 @@ def start(
     def started() -> None:
         log.add("info", "started", url=address, items=len(index), writes=writes)
         if tell:
-            tell(f"serving {shown(path)} at {address}, {'for reading and writing' if writes else 'for reading only'}; Ctrl-C stops it")
+            tell(f"serving {index.store.where} at {address}, {'for reading and writing' if writes else 'for reading only'}; Ctrl-C stops it")
 
     serve(serving, listening, started)
 

@@ -18,7 +18,6 @@ from likewise.errors import UsageError
 from likewise.index import ids as names
 from likewise.index.answers import Answers, Comparison, answers, table
 from likewise.index.arrivals import add_new
-from likewise.index.changes import occurrences
 from likewise.index.ids import is_id, json_id, json_ids
 from likewise.index.opened import created, opened, shown
 from likewise.index.settings import Settings, settings_of
@@ -395,7 +394,7 @@ class Index:
                 raise names.refused(items.ids, found.refused, there=existing == "refuse", instead=INSTEAD[existing])
         new = found.numbers >= 0
         if existing == "replace":  # of items with the same id the last one stays
-            new &= occurrences(named)[1]
+            new &= named.occurrences()[1]
         added = int(new.sum())
         return Added(added, len(items) - added, list(map(from_json, named.ids)), new.tolist())
 

@@ -46,8 +46,8 @@ class Opened:
         return found.st_dev, found.st_ino
 
     @property
-    def where(self) -> Path:
-        return self.folder
+    def where(self) -> str:
+        return str(self.folder.absolute())
 
     def usable(self) -> None:
         """Raise UsageError if the index was closed, or another one is at its path."""

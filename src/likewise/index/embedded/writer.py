@@ -26,7 +26,7 @@ from likewise.index.embedded.rows import encoded
 from likewise.index.embedded.shown import Shown
 from likewise.index.embedded.turns import Ticket, Turns
 from likewise.index.embedded.upkeep import Upkeep
-from likewise.index.parts import Parts, part_of
+from likewise.index.parts import Parts, laid, numbered
 from likewise.index.segment import Building, Form, Segment
 from likewise.index.store import Change, Items, Outcome
 from likewise.io import disk
@@ -96,7 +96,7 @@ class Writer(Opened):
     # --- changes
 
     def write(self, change: Change) -> Outcome:
-        fits(change.items, self.form)
+        fitting(change.items, self.form)
         ticket = Ticket(change)
         self.turns.waiting.append(ticket)
         try:
@@ -230,38 +230,18 @@ class Writer(Opened):
                 raise UsageError(f"{self.folder}: only an index that never had items can be loaded; add them, or create another index")
             self.publish(self.shown.view(), loading=True)
             try:
-                segments, last = self.segments_of(blocks)
+                segments = laid(numbered(fitting(items, self.form) for items in blocks), self.building)
+                disk.force_file(self.folder)
+                last = segments[-1].last if segments else -1
                 self.publish(Parts.of(self.form, segments, np.empty(0, np.int64), last), loading=False)
             except BaseException as error:
                 self.fail(error)
                 raise
         return last + 1
 
-    def segments_of(self, blocks: Iterator[Items]) -> tuple[list[Segment], int]:
-        """Items as segments on the disk, and the number of the last item."""
-        segments: list[Segment] = []
-        number, building = 0, self.building()
-        try:
-            for items in blocks:
-                fits(items, self.form)
-                numbers, taken = number + np.arange(len(items)), 0
-                while (taken := taken + building.add(numbers[taken:], part_of(items, taken))) < len(items):
-                    segments.append(building.finish())
-                    building = self.building()
-                number += len(items)
-            if building.items:
-                segments.append(building.finish())
-            else:
-                building.abandon()
-        except BaseException:
-            building.abandon()
-            raise
-        disk.force_file(self.folder)
-        return segments, number - 1
 
-
-def fits(items: Items, form: Form) -> None:
-    """Raise ValueError for items of another form than those of the index, which would damage it."""
+def fitting(items: Items, form: Form) -> Items:
+    """The items. Raises ValueError for items of another form than those of the index, which would damage it."""
     n = len(items)
     given = (len(items.ids),), items.keys.shape, items.copy.shape, items.words.shape, items.slots.shape
     right = (n,), (n, form.bands), (n, 2), (int(items.size.sum()) if form.sets != "none" else 0,), (n, form.slots)
@@ -269,3 +249,4 @@ def fits(items: Items, form: Form) -> None:
         names = "ids", "keys", "copy", "words", "slots"
         wrong = ", ".join(f"{name} {found} in place of {wanted}" for name, found, wanted in zip(names, given, right, strict=True) if found != wanted)
         raise ValueError(f"the items have other shapes than those of this index: {wrong}")
+    return items
