@@ -21,7 +21,8 @@ os.environ.setdefault("MIMALLOC_ARENA_RESERVE", str(64 * 2**10))
 _HOMES = {
     **{verb: f"likewise.verbs.{verb}" for verb in ("audit", "dedup", "neighbors", "pairs", "plan", "quotes", "repeats", "similarity")},
     "sketch": "likewise.verbs.similarity",
-    "Index": "likewise.verbs.index",
+    **dict.fromkeys(("Added", "Index"), "likewise.verbs.index"),
+    "Answers": "likewise.index.answers",
     "Client": "likewise.service.client",
     **dict.fromkeys(("Text", "Measure", "Words", "Chars"), "likewise.methods"),
     **dict.fromkeys(("LikewiseError", "UsageError", "IdError", "DataError", "FormatError", "MissingPartError"), "likewise.errors"),
@@ -39,6 +40,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "Added",
+    "Answers",
     "Audit",
     "Chars",
     "Client",
@@ -78,6 +81,7 @@ __all__ = [
 if TYPE_CHECKING:
     from likewise import families, lecture
     from likewise.errors import DataError, FormatError, IdError, LikewiseError, MissingPartError, UsageError
+    from likewise.index.answers import Answers
     from likewise.methods import Chars, Measure, Text, Words
     from likewise.planning import Plan
     from likewise.progress import Progress
@@ -91,7 +95,7 @@ if TYPE_CHECKING:
     from likewise.service.client import Client
     from likewise.verbs.audit import audit
     from likewise.verbs.dedup import dedup
-    from likewise.verbs.index import Index
+    from likewise.verbs.index import Added, Index
     from likewise.verbs.neighbors import neighbors
     from likewise.verbs.pairs import pairs
     from likewise.verbs.plan import plan

@@ -76,7 +76,7 @@ def test_a_record_has_one_limit():
 
 def test_what_the_functions_give_back_can_be_named():
     texts = ["a b c d e f", "a b c d e f", "x y z u v w"]
-    removal = lw.dedup(texts)
+    removal, index = lw.dedup(texts), lw.Index.create()
     given_back = {
         "Removal": removal,
         "Table": removal.kept,
@@ -85,13 +85,15 @@ def test_what_the_functions_give_back_can_be_named():
         "Repeats": lw.repeats(texts),
         "Plan": lw.plan(),
         "Audit": lw.audit(texts),
+        "Added": index.add(texts[:1]),
+        "Answers": index.query(texts),
         "FrequentPairs": lw.frequent([["milk", "tea"]], support=1),
     }
     page = (ROOT / "docs/reference/outputs.md").read_text()
     for name, result in given_back.items():
         assert name in lw.__all__ and type(result) is getattr(lw, name)
         assert f"| `lw.{name}` |" in page
-    assert issubclass(lw.Pairs, lw.Table) and issubclass(lw.FrequentPairs, lw.Table)
+    assert issubclass(lw.Pairs, lw.Table) and issubclass(lw.FrequentPairs, lw.Table) and issubclass(lw.Answers, lw.Table)
 
 
 def test_every_exception_can_be_caught_by_name():

@@ -154,8 +154,8 @@ def test_a_resumed_run_needs_the_same_index(tmp_path, kept, monkeypatch):
 
 def test_reading_goes_on_where_it_stopped_with_the_same_blocks(tmp_path, kept, monkeypatch):
     """The digest of the index in the manifest depends on the blocks that were read: it is that of a run that was not interrupted."""
-    monkeypatch.setattr("likewise.index.rows.CHUNK", 1)
-    monkeypatch.setattr("likewise.index.rows.LOOKED_AT", 7)
+    monkeypatch.setattr("likewise.index.source.CHUNK", 1)
+    monkeypatch.setattr("likewise.index.source.LOOKED_AT", 7)
     folder, _ = kept()
     new, work = written(tmp_path / "new.jsonl", NEW), tmp_path / "work"
     whole = lw.dedup(new, against=folder, out=tmp_path / "whole")

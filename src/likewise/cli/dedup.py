@@ -244,7 +244,7 @@ def dry_run_of(screen: Screen, first: list[Path], second: Any, options: Options,
 
     first, second: the inputs, and those of a second collection. walk: the verb removes items.
     """
-    from likewise.index.rows import Indexed
+    from likewise.index.source import Indexed
     from likewise.io.inputs import STDIN
     from likewise.runs.inspection import inspect_inputs, job_of
     from likewise.runs.session import beside

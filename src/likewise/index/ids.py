@@ -78,6 +78,10 @@ def refused(ids: Sequence[bytes], rows: Sequence[int], *, there: bool, instead: 
         what = f"is given twice, in the rows {list(ids).index(ids[row])} and {row}"
     else:
         what = f"{either(f'(row {row}) ', '', f'(row {row}) ')}is {'in the index already' if there else 'not in the index'}"
+    return IdError(f"the id {quoted(name)} {what}{and_others(rows)}; {instead}", [from_json(ids[place]) for place in rows], list(rows))
+
+
+def and_others(rows: Sequence[int]) -> str:
+    """For a message about the first of some rows: that it holds for the others, too."""
     others = len(rows) - 1
-    more = f", and so {'is' if others == 1 else 'are'} {others:,} more" if others else ""
-    return IdError(f"the id {quoted(name)} {what}{more}; {instead}", [from_json(ids[place]) for place in rows], list(rows))
+    return f", and so {'is' if others == 1 else 'are'} {others:,} more" if others else ""

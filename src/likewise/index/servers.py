@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from likewise.errors import FormatError, UsageError
+from likewise.index import embedded
 from likewise.index.store import KEY_BITS, Change, Contents, Items, Store
 from likewise.messages import option, quoted
 
@@ -86,9 +87,8 @@ def check_ready(shown: str, number: Any, wanted: Any, *, loading: bool) -> None:
 
 def backup(store: Store, path: Path) -> None:
     """Write the items of a store as an index in a new folder; they get new numbers."""
-    from likewise.index.opened import built
-
-    built(path, dict(store.settings), (items for _, items in store.view().scan()))[0].close()
+    copy, _ = embedded.build(path, store.settings, (items for _, items in store.view().scan()))
+    copy.close()
 
 
 #: Bytes of the copy hash: the second word has 32 bits.

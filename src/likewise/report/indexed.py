@@ -12,8 +12,8 @@ from typing import Any
 
 from likewise.errors import DataError, UsageError
 from likewise.index.opened import SCHEMES, opened
-from likewise.index.rows import Indexed
 from likewise.index.settings import Settings
+from likewise.index.source import Indexed
 from likewise.io.address import place
 from likewise.io.groups import Groups
 from likewise.io.manifest import is_index as has_index

@@ -18,6 +18,7 @@ import pyarrow as pa
 from likewise.drawing.numbers import counted
 from likewise.engines.threads import Threads
 from likewise.errors import DataError, IdError
+from likewise.index.ids import and_others
 from likewise.index.settings import Settings
 from likewise.index.sketching import items_of
 from likewise.index.store import Items
@@ -77,11 +78,9 @@ class Batch(NamedTuple):
         """The error about ids of these records, with the place of the first. what: "is in the index already". written: records before them."""
         row, ids = error.rows[0], names(self.block)
         first = ids.index(ids[row]).as_py()
-        more = len(error.rows) - 1
-        others = f", and so {'is' if more == 1 else 'are'} {more:,} more" if more else ""
         done = f"{counted(written, 'record')} before it {'was' if written == 1 else 'were'} written" if written else "nothing was written"
         said = f"is that of item {int(self.block.position[first]) + 1} too" if first < row else what
-        return IdError(f"{self.place(row)}: its id {quoted(error.ids[0])} {said}{others}; {remedy}; {done}", error.ids, error.rows)
+        return IdError(f"{self.place(row)}: its id {quoted(error.ids[0])} {said}{and_others(error.rows)}; {remedy}; {done}", error.ids, error.rows)
 
     def items(self, settings: Settings) -> Items:
         """The records as items to write, with their ids, or else their places. Without ids if they came from standard input without any.

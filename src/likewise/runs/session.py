@@ -16,7 +16,7 @@ from likewise.compiled.notice import NOTICE
 from likewise.drawing.numbers import counted
 from likewise.engines.threads import Threads, default_memory
 from likewise.errors import DataError, LikewiseError, UsageError, can_go_on
-from likewise.index.rows import Indexed
+from likewise.index.source import Indexed
 from likewise.io import containers, storage
 from likewise.io import inputs as io_inputs
 from likewise.io.inputs import STDIN, Source, Sources, printable, sole_kind, typed

@@ -62,7 +62,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
-class Items:
+class OfItems:
     """An endpoint that takes items, in one JSON document or as a stream of lines."""
 
     name: str  # of the method of the index, and of the type of the request
@@ -270,10 +270,10 @@ def found(answer: tuple[Found, Report]) -> Found:
 
 POST, GET = "POST", "GET"
 ENDPOINTS = (
-    Endpoint(POST, "/v1/query", "read", "The similar items of each item.", Items("query", queried, found), "query", Queried, line=Found),
-    Endpoint(POST, "/v1/add", "write", "Add items, all or none of a request.", Items("add", changed), "add", Changed, line=Added),
-    Endpoint(POST, "/v1/add-new", "write", "Add each item that has no similar one yet.", Items("add_new", changed), "add_new", Changed, line=Added),
-    Endpoint(POST, "/v1/update", "write", "Replace items that are there.", Items("update", changed), "update", Changed, line=Added),
+    Endpoint(POST, "/v1/query", "read", "The similar items of each item.", OfItems("query", queried, found), "query", Queried, line=Found),
+    Endpoint(POST, "/v1/add", "write", "Add items, all or none of a request.", OfItems("add", changed), "add", Changed, line=Added),
+    Endpoint(POST, "/v1/add-new", "write", "Add each item that has no similar one yet.", OfItems("add_new", changed), "add_new", Changed, line=Added),
+    Endpoint(POST, "/v1/update", "write", "Replace items that are there.", OfItems("update", changed), "update", Changed, line=Added),
     Endpoint(POST, "/v1/remove", "write", "Remove items by their ids.", remove, "remove", Removal),
     Endpoint(POST, "/v1/contains", "read", "Look up ids.", contains, "contains", Contained),
     Endpoint(GET, "/v1/info", "read", "Facts about the index.", info),

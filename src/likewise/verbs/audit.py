@@ -12,7 +12,7 @@ import numpy as np
 from likewise.choices import Html, Level, Number, OnError, Sketch, Tune, given
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
-from likewise.index.rows import Indexed
+from likewise.index.source import Indexed
 from likewise.io.address import place
 from likewise.io.manifest import is_output
 from likewise.messages import option
