@@ -27,20 +27,6 @@ def texts(address: str, **choices: object) -> lw.Index:
     return lw.Index.create(address, by="words:2", **choices)
 
 
-def test_an_index_stays_in_the_database_and_is_seen_by_all(address):
-    with texts(address) as ix:
-        ix.add(TEXTS, ids=["x", "y", 3])
-        with lw.Index.open(address) as other, lw.Index.open(address, read_only=True) as reader:
-            assert other.add_new(["p q r s", "k l m"], ids=["again", "new"]).to_dicts() == [
-                {"row": 0, "added": False, "id": 3, "similarity": 1.0},
-                {"row": 1, "added": True, "id": "new", "similarity": None},
-            ]
-            assert [row["id"] for row in reader.query("a b c d e")] == ["x", "y"] and len(reader) == 4
-            with pytest.raises(UsageError, match="was opened to be read only; open it without read_only=True"):
-                reader.remove(["x"])
-        assert list(ix.ids()) == ["x", "y", 3, "new"] and ix.check() == []
-
-
 def test_a_database_holds_several_indexes(postgres_server):
     first, second = (texts(postgres_server.address(name)) for name in ("One", "two-2"))
     first.add(TEXTS[:1], ids=["x"])

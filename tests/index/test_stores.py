@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import likewise as lw
 from likewise.errors import FormatError, UsageError
 from likewise.index import opened
 from likewise.index.store import Change, Items
@@ -163,3 +164,28 @@ def test_threads_that_add_the_same_contents_add_each_once(created: Callable[...,
     with ThreadPoolExecutor(6) as pool:
         assert sum(pool.map(add, range(6))) == 11
     assert len(store.view()) == 11 and store.check() == []
+
+
+def test_an_index_is_seen_by_all_under_each_scheme(address: str) -> None:
+    choices = {"durability": "relaxed"}
+    other = address.replace("valkey:", "redis:").replace("postgresql:", "postgres:")
+    with lw.Index.create(address, by="words:2", **choices) as ix:
+        ix.add(["a b c d e", "a b c d e f", "p q r s"], ids=["x", "y", 3])
+        with lw.Index.open(other, **choices) as second, lw.Index.open(address, read_only=True, **choices) as reader:
+            assert second.add_new(["p q r s", "k l m"], ids=["again", "new"]).to_dicts() == [
+                {"row": 0, "added": False, "id": 3, "similarity": 1.0},
+                {"row": 1, "added": True, "id": "new", "similarity": None},
+            ]
+            assert [row["id"] for row in reader.query("a b c d e")] == ["x", "y"] and len(reader) == 4
+            with pytest.raises(UsageError, match="was opened to be read only; open it without read_only=True"):
+                reader.remove(["x"])
+        assert list(ix.ids()) == ["x", "y", 3, "new"] and ix.check() == []
+
+
+def test_a_run_against_an_open_index_names_it(address: str) -> None:
+    """An index on a server that the caller opened has its name in the report, as one that is given by its address."""
+    texts, name = ["a b c d e f", "p q r s"], address.rpartition("index=")[2]
+    with lw.Index.create(address, by="words:2", durability="relaxed") as ix:
+        ix.add(["a b c d e f"], ids=["x"])
+        reports = [lw.dedup(texts, against=against).report["against"]["sources"] for against in (ix, address)]
+    assert [[one["source"] for one in found] for found in reports] == [[name]] * 2

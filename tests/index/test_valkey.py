@@ -46,20 +46,6 @@ def reopened(address: str, **choices: Any) -> lw.Index:
     return lw.Index.open(address, **{"durability": "relaxed"} | choices)
 
 
-def test_an_index_is_seen_by_all_under_each_scheme(address):
-    with texts(address) as ix:
-        ix.add(TEXTS, ids=["x", "y", 3])
-        with reopened(address.replace("valkey:", "redis:")) as other, reopened(address, read_only=True) as reader:
-            assert other.add_new(["p q r s", "k l m"], ids=["again", "new"]).to_dicts() == [
-                {"row": 0, "added": False, "id": 3, "similarity": 1.0},
-                {"row": 1, "added": True, "id": "new", "similarity": None},
-            ]
-            assert [row["id"] for row in reader.query("a b c d e")] == ["x", "y"] and len(reader) == 4
-            with pytest.raises(UsageError, match="was opened to be read only; open it without read_only=True"):
-                reader.remove(["x"])
-        assert list(ix.ids()) == ["x", "y", 3, "new"] and ix.check() == []
-
-
 def test_an_index_is_replaced_only_if_asked_and_nothing_else_is_touched(address, valkey_server):
     name = address.rpartition("=")[2]
     theirs = {f"{{{name}}}S": b"1", f"lw{{{name}0}}Sb": b"2", "lw": b"3"}
