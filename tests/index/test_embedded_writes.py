@@ -197,7 +197,7 @@ def test_after_a_failed_commit_nothing_is_written_until_it_is_opened_again(store
         assert raised.value.errno == number
     assert ids_of(store.view()) == [b"1"] and store.info()["items"] == 1
     store.close()
-    with closing(embedded.open(store.where)) as again:
+    with closing(embedded.open(store.folder)) as again:
         assert ids_of(again.view()) == [b"1"] and again.write(Change(some(2, 3))).numbers.tolist() == [1, 2]
 
 
@@ -255,8 +255,8 @@ def test_a_closed_index_says_so(store):
 
 
 def test_an_index_that_was_replaced_says_so(store):
-    store.where.rename(store.where.with_name("moved"))
-    embedded.create(store.where, FULL).close()
+    store.folder.rename(store.folder.with_name("moved"))
+    embedded.create(store.folder, FULL).close()
     for call in (store.view, lambda: store.write(Change(some(2)))):
         with pytest.raises(UsageError, match="another index is at this path"):
             call()
@@ -264,7 +264,7 @@ def test_an_index_that_was_replaced_says_so(store):
 
 def test_a_forked_process_cannot_use_the_index_and_takes_nothing_from_its_parent(store):
     store.write(Change(some(1)))
-    reader = embedded.open(store.where, read_only=True)
+    reader = embedded.open(store.folder, read_only=True)
     child = os.fork()
     if child == 0:
         right = 0
@@ -275,17 +275,17 @@ def test_a_forked_process_cannot_use_the_index_and_takes_nothing_from_its_parent
                 right += "opened before the process was forked" in str(error)
         store.close()
         reader.close()
-        with closing(embedded.open(store.where, read_only=True)) as own:
+        with closing(embedded.open(store.folder, read_only=True)) as own:
             right += len(own.view())
         os._exit(right)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 6
     assert store.write(Change(some(2))).numbers.tolist() == [1]
     assert len(reader.view()) == 2
     with pytest.raises(UsageError, match="has this index open for writing"):
-        embedded.open(store.where)
+        embedded.open(store.folder)
     reader.close()
     store.close()
-    embedded.open(store.where).close()
+    embedded.open(store.folder).close()
 
 
 def test_relaxed_says_what_it_gives_up(tmp_path):
