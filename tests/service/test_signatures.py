@@ -9,7 +9,7 @@ from typing import Any
 import likewise as lw
 
 #: Methods of an index for the process that keeps it.
-LOCAL = {"create", "open", "build", "from_output", "merge", "ids", "flush", "compact", "check", "backup", "comparison"}
+LOCAL = {"create", "open", "build", "from_output", "merge", "ids", "flush", "compact", "check", "backup"}
 PROTOCOLS = {"__len__", "__contains__", "__enter__", "__exit__"}
 
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from likewise.service.endpoints import Endpoint
 
 LINES = "application/x-ndjson"
-#: Statuses of problems, of requests with a body and without one, and of those that need a token.
-OF_BODIES = (400, 408, 413, 415, 422, 504, 507)
-OF_TOKENS = (401, 403, 421)
+#: Statuses of problems: of requests with a body, of those that need a token, which ask the index, of changes, and of all.
+OF_BODIES = (400, 408, 413, 415, 422)
+OF_TOKENS = (401, 403, 421, 504, 507)
 OF_CHANGES = (409,)
 ALWAYS = (400, 500, 503)
 

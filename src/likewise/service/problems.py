@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from likewise import errors
-from likewise.errors import DataError, FormatError, IdError, LikewiseError, MissingPartError, UsageError
+from likewise.errors import DataError, IdError, LikewiseError, UsageError
 from likewise.messages import in_document
 
 PROBLEM = "application/problem+json"
@@ -45,14 +45,11 @@ def busy(detail: str) -> ProblemError:
     return ProblemError(503, detail, error="LikewiseError", headers={"retry-after": "1"})
 
 
-#: The status of an error of the index, by exception; the first that fits.
+#: The status of an error of the index, by exception; the first that fits, else 500.
 STATUS: tuple[tuple[type[Exception], int], ...] = (
     (IdError, 409),
     (UsageError, 422),
     (DataError, 422),
-    (MissingPartError, 500),
-    (FormatError, 500),
-    (LikewiseError, 500),
     (OSError, 507),
 )
 
@@ -66,7 +63,7 @@ def problem_of(error: Exception) -> ProblemError:
         return ProblemError(status, in_document(error), error=type(error).__name__)
     if isinstance(error, OSError):
         said = error.strerror or "an error of the system"
-        return ProblemError(status, f"the index could not be written: {said}; see the log of the service", error="OSError")
+        return ProblemError(status, f"the index could not be read or written: {said}; see the log of the service", error="OSError")
     return ProblemError(500, "an error of the service; its log has more under this request id", error="LikewiseError")
 
 

@@ -245,7 +245,7 @@ class Index:
         found = self._sketched(items, ids, per)
         if twice := names.repeated(found.ids):
             raise names.refused(found.ids, twice, there=True, instead="give each item an id of its own; nothing was written")
-        comparison = self.comparison()
+        comparison = self._comparison()
         arrived = add_new(self.store, comparison, found, k, None if len(found.ids) else self._numbered)
         rows = arrived.matches.query
         return Table(table(comparison, ("row", wrapped(rows)), arrived.ids, arrived.matches.value, ("added", wrapped(arrived.added[rows]))))
@@ -271,18 +271,13 @@ class Index:
         """
         check_k(k)
         usual = threshold is None and within is None
-        comparison = self.comparison(None if usual else limit_of(self.settings.options.method, threshold, within))
+        comparison = self._comparison(None if usual else limit_of(self.settings.options.method, threshold, within))
         if not force:
             comparison.check()
         queries, view = self._sketched(items, ids, per), self.store.view()
         similar, _, _ = comparison.matches(view, queries)
         matches = comparison.items(view, similar, k)
         return answers(comparison, matches, view.ids(matches.number) if len(matches.number) else [], queries.ids)
-
-    def comparison(self, limit: Fraction | None = None) -> Comparison:
-        """The comparison of items at a limit, by default that of the index."""
-        found: Comparison = self._usual if limit is None else self._at(limit)
-        return found
 
     def remove(self, ids: Any, *, missing: Missing = "ignore") -> int:
         """Remove the items with these ids; returns the number of those that were there.
@@ -366,6 +361,11 @@ class Index:
 
     def __repr__(self) -> str:
         return f"<Index by {self.settings.options.method}: {self.settings.plan.layout}, {self.settings.plan.place}, sets {self.settings.sets}>"
+
+    def _comparison(self, limit: Fraction | None = None) -> Comparison:
+        """The comparison of items at a limit, by default that of the index."""
+        found: Comparison = self._usual if limit is None else self._at(limit)
+        return found
 
     def _sketched(self, items: Any, ids: Any, per: Any) -> Items:
         """A batch as items with these ids, or without any."""
