@@ -84,9 +84,9 @@ def added_new(ix: Index, batch: Batch, k: int, *, skip: bool) -> Iterator[Data]:
 
     skip: a record whose id the index has is left out, and has a row without a similarity. Of records with the same id each is looked at in its turn.
     """
-    from likewise.runs.building import names
+    from likewise.runs.building import record_ids
 
-    items, queries = batch.items(ix.settings), names(batch.block)
+    items, queries = batch.items(ix.settings), record_ids(batch.block)
     for begin, stop in without_repeats(items.ids, len(items)):
         rows = np.arange(begin, stop)
         taken = np.zeros(len(rows), bool)

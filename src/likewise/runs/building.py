@@ -105,7 +105,7 @@ class Creation:
         def blocks() -> Iterator[Items]:
             begin = 0
             for block in sketches.blocks():
-                items = items_of(block.columns, names(block).to_pylist(), settings)
+                items = items_of(block.columns, record_ids(block).to_pylist(), settings)
                 yield items.at(taken[begin : begin + len(block)])
                 begin += len(block)
                 advance(len(block))
@@ -119,7 +119,7 @@ def check_existing(existing: object) -> None:
         raise UsageError(f"{option('existing', existing)}: choose one of {', '.join(CHOICES['existing'])}")
 
 
-def names(block: Block) -> pa.LargeBinaryArray:
+def record_ids(block: Block) -> pa.LargeBinaryArray:
     """The ids of records in an index, as JSON text: their own; without one SOURCE:POSITION, or the position of those whose source has no name."""
     ids = without_fractions(block.ids)
     if not ids.null_count:
@@ -138,7 +138,7 @@ def distinct(blocks: list[Block], existing: Existing) -> np.ndarray:
     """bool[n]: the rows whose ids are taken, each once. Raises IdError with the places of two rows that have the same id."""
     if not blocks:
         return np.ones(0, bool)
-    ids = pa.concat_arrays([names(block) for block in blocks])
+    ids = pa.concat_arrays([record_ids(block) for block in blocks])
     words = Hasher(int.from_bytes(os.urandom(8))).strings(ids)  # keyed, so that nobody can make ids that take long to sort
     order = np.argsort(words, kind="stable")
     again = words[order[1:]] == words[order[:-1]]

@@ -24,7 +24,7 @@ from likewise.index.sketching import items_of
 from likewise.index.store import Items
 from likewise.io import presence
 from likewise.io.chunks import chunks, failed, parsed
-from likewise.io.collection import LEFT_OUT, STDIN, files_of, place
+from likewise.io.collection import LEFT_OUT, STDIN, place
 from likewise.io.encoding import BOM
 from likewise.io.field_names import mapped
 from likewise.io.formats import load
@@ -32,7 +32,7 @@ from likewise.io.formats.lines import TOO_LONG, State
 from likewise.io.formats.text import Files
 from likewise.io.ids import as_json, from_json
 from likewise.io.inputs import STDIN as DASH
-from likewise.io.inputs import Source, Sources
+from likewise.io.inputs import Source, Sources, printable
 from likewise.io.presence import Lack
 from likewise.io.sketches import Block
 from likewise.items import binary, unusable
@@ -43,7 +43,7 @@ from likewise.options import Options, checked
 from likewise.progress import Progress
 from likewise.records import NO_TEXT, REJECTED, Chunk, Records, Want
 from likewise.runs import inspection
-from likewise.runs.building import names
+from likewise.runs.building import record_ids
 from likewise.runs.pipeline import bytes_to_read
 from likewise.runs.session import sources_of
 from likewise.stages.sketch import Stage, sketcher
@@ -61,14 +61,14 @@ class Batch(NamedTuple):
 
     def queries(self, settings: Settings) -> Items:
         """The records as queries, with their ids, or else their places."""
-        return items_of(self.block.columns, names(self.block).to_pylist(), settings)
+        return items_of(self.block.columns, record_ids(self.block).to_pylist(), settings)
 
     def ids(self) -> list[Any]:
         """The ids of the records. Raises DataError for one without an id."""
         if self.block.ids.null_count:
             row = int(np.argmax(self.block.ids.is_null().to_numpy(zero_copy_only=False)))
             raise DataError(f"{self.place(row)}: this record has no id; name its field with {option('id', placeholder='F')}")
-        return list(map(from_json, names(self.block).to_pylist()))
+        return list(map(from_json, record_ids(self.block).to_pylist()))
 
     def place(self, row: int) -> str:
         """The place of a record for a message."""
@@ -76,7 +76,7 @@ class Batch(NamedTuple):
 
     def refused(self, error: IdError, what: str, remedy: str, written: int) -> IdError:
         """The error about ids of these records, with the place of the first. what: "is in the index already". written: records before them."""
-        row, ids = error.rows[0], names(self.block)
+        row, ids = error.rows[0], record_ids(self.block)
         first = ids.index(ids[row]).as_py()
         done = f"{counted(written, 'record')} before it {'was' if written == 1 else 'were'} written" if written else "nothing was written"
         said = f"is that of item {int(self.block.position[first]) + 1} too" if first < row else what
@@ -210,10 +210,9 @@ class Incoming:
             raise DataError(f"no row has the id field {self.options.id!r} in {where}; name another one with {option('id', placeholder='F')}")
         ids = pa.nulls(len(records), binary.TYPE) if records.id is None else records.id
         if isinstance(source.path, Files):
-            names = source.path.names[first : first + len(records)]
-            ids = binary.from_list(as_json(name) for name in files_of([source])[first : first + len(names)])
-        names = pa.array([source.name] * len(rows), pa.string())
-        return Batch(Block(ids.take(wrapped(rows)), names, first + rows, columns), len(records), rejected)
+            ids = binary.from_list(as_json(printable(name)) for name in source.path.names[first : first + len(records)])
+        sources = pa.array([source.name] * len(rows), pa.string())
+        return Batch(Block(ids.take(wrapped(rows)), sources, first + rows, columns), len(records), rejected)
 
 
 def first_of(batch: Batch, count: int) -> Batch:
