@@ -95,7 +95,7 @@ def taken(path: Path) -> int:
     return file
 
 
-def note(data: bytes) -> dict[str, Any]:
+def named_in(data: bytes) -> dict[str, Any]:
     """The writer that the lock names; empty if it is unreadable."""
     try:
         found = json.loads(data)
@@ -106,7 +106,7 @@ def note(data: bytes) -> dict[str, Any]:
 
 def in_use(folder: Path, holder: bytes) -> UsageError:
     """The error for an index that another process writes to. holder: what that process wrote into the lock."""
-    found = note(holder)
+    found = named_in(holder)
     pid, host = found.get("pid"), found.get("host")
     who = f"process {pid} on {host}" if found else "another process"
     if (pid, host) == (os.getpid(), socket.gethostname()):
