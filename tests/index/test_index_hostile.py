@@ -134,3 +134,16 @@ def test_records_whose_ids_are_lists_and_objects_are_found(tmp_path):
     ]
     assert found.stdout.splitlines() == rows
     assert "3 similar items of 3 of 3 records" in found.stderr
+
+
+def test_an_index_that_is_opened_with_items_in_its_log_knows_their_ids(tmp_path):
+    """Numbers of items and their places in the log differ once there is a segment."""
+    with lw.Index.create(tmp_path / "a.lw", by="words:2") as ix:
+        ix.add([TEXT] * 3, ids=["a", "b", "c"])
+        ix.flush()
+        ix.add([TEXT] * 2, ids=["d", "e"])
+    with lw.Index.open(tmp_path / "a.lw") as ix:
+        for one in "abcde":
+            with pytest.raises(lw.IdError):
+                ix.add([TEXT], ids=[one])
+        assert list(ix.ids()) == [*"abcde"] and ix.check() == []
