@@ -133,7 +133,7 @@ def test_records_whose_ids_are_lists_and_objects_are_found(tmp_path):
         '{"query":true,"id":true,"similarity":1.0}',
     ]
     assert found.stdout.splitlines() == rows
-    assert "3 similar items of 3 of 3 records" in found.stderr
+    assert "3 similar items found for 3 of 3 records" in found.stderr
 
 
 def test_an_index_that_is_opened_with_items_in_its_log_knows_their_ids(tmp_path):

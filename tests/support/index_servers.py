@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -53,11 +54,15 @@ class Server:
             time.sleep(0.1)
 
     def kill(self, number: int = signal.SIGKILL) -> None:
-        """End the server by a signal."""
+        """End the server by a signal, and all processes that it has started."""
         if self.process is not None:
+            begun = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
             self.process.send_signal(number)
             self.process.wait()
             self.process = None
+            for pid in map(int, begun):  # PostgreSQL's answer until they notice that it is gone
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     def end(self) -> None:
         self.kill()
