@@ -34,6 +34,7 @@ HashBits = Literal[64, 256]
 Kept = Literal["full", "compact", "none"]
 #: What becomes of items whose ids an index has: nothing is written; they are left out; they take the places of the old ones.
 Existing = Literal["refuse", "skip", "replace"]
+ExistingNew = Literal["refuse", "skip"]  # of add_new
 #: What becomes of ids that it has not.
 Missing = Literal["ignore", "refuse"]
 #: "commit": an acknowledged change survives power loss. "relaxed": it survives the end of the process, however it ends, but not power loss.

@@ -114,6 +114,28 @@ def test_a_layout_that_misses_most_pairs_is_told_with_each_answer():
     assert [value in ix for value in ([1], None, 1.5, float("nan"), b"a")] == [False] * 5
 
 
+def test_add_new_leaves_out_items_whose_ids_are_there(ix):
+    texts = ["t u v", "w x y z", "T U V", "a b c d e f", "g h i", "g h i j k l m", "p q", "a b c d e"]
+    ids = ["t", "x", "u", "x", "g", "g", "n", "m"]
+    found = ix.add_new(texts, ids=ids, existing="skip")
+    assert [tuple(row.values()) for row in found] == [
+        (0, True, "t", None),
+        (1, False, "x", None),  # another text than that of x
+        (2, False, "t", 1.0),
+        (3, False, "x", None),
+        (4, True, "g", None),
+        (5, False, "g", None),  # it is there since the row before
+        (6, True, "n", None),
+        (7, False, "x", 1.0),
+    ]
+    assert list(ix.ids()) == ["x", "y", 3, "t", "g", "n"]
+    assert len(ix.query(["w x y z", "g h i j k l m"])) == 0
+    assert ix.add_new(texts, ids=ids, existing="skip")["added"].tolist() == [False] * 8
+    assert [row["added"] for row in ix.add_new(["o p q r", "o p q r"], existing="skip")] == [True, False]  # without ids
+    with pytest.raises(UsageError, match="'replace': choose refuse or skip; update replaces items"):
+        ix.add_new(["a b"], ids=["x"], existing="replace")
+
+
 def test_add_new_lists_up_to_k_similar_items(ix):
     ix.add(["a b c d e", "a b c d e f"], ids=["x2", "z"])
     found = ix.add_new(["a b c d e", "k l"], ids=[1, 2], k=2).to_dicts()

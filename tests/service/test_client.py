@@ -42,6 +42,9 @@ def test_answers_are_those_of_the_index(tmp_path: Path, name: str) -> None:
         assert client.query(items).report == index.query(items).report
         if name != "estimates":
             assert same(lambda one: one.add_new(items[half:], k=2), index, client)
+            ids = ["i0", 1, "new0", "new0", *range(1000, 1000 + len(items) - 4)]
+            assert same(lambda one: one.add_new(items[::-1], ids=ids, k=2, existing="skip"), index, client)
+            assert same(lambda one: one.remove(ids[2:]), index, client)
         assert same(lambda one: one.add(items[:2], ids=[1, "new"], existing="skip"), index, client)
         assert same(lambda one: one.update(items[:2], ids=["new", 1]), index, client)
         assert same(lambda one: one.remove(["new", "none"]), index, client)

@@ -37,7 +37,7 @@ class Calls:
         self._answer("remove", values)
         return len(values)
 
-    def any_there(self, values: list[Any]) -> bool:
+    def may_stop(self, values: list[Any], options: dict[str, Any]) -> bool:
         return "there" in values
 
     def _answer(self, name: str, values: list[Any]) -> list[Any]:

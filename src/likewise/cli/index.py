@@ -169,19 +169,18 @@ def write(
     overwrite=REPLACE_FILE,
 )
 def add_new(screen: Screen, path: str, inputs: tuple[str, ...], k: int = 1, existing: Any = "refuse", durability: Any = "commit", **more: Any) -> int:
-    if existing not in ("refuse", "skip"):
-        raise UsageError(f"{option('existing', existing)}: choose refuse or skip; likewise index update replaces records")
     from likewise.cli.index_rows import Rows, added_new
     from likewise.cli.progress import progress_on
-    from likewise.verbs.index import Index
+    from likewise.verbs.index import Index, check_existing_new
 
+    check_existing_new(existing)
     rows, progress = Rows(screen, more), progress_on(screen)
     counts = {"read": 0, "added": 0, "not_new": 0, "rejected": 0}
     with Index.open(path, durability=durability) as ix:
         for batch in batches(screen, ix, inputs, more, progress):
             before = counts["added"]
             try:
-                for data in added_new(ix, batch, k, skip=existing == "skip"):
+                for data in added_new(ix, batch, k, existing):
                     rows.add(data)
                     counts["added"] += sum(data.table["added"].to_pylist())
             except IdError as error:

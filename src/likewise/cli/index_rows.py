@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from likewise.choices import CsvFormulas
+from likewise.choices import CsvFormulas, ExistingNew
 from likewise.cli.pairs import deliver
 from likewise.cli.screen import Screen, is_terminal
 from likewise.errors import IdError
@@ -18,7 +18,6 @@ from likewise.io.address import place
 from likewise.io.idcolumn import id_column
 from likewise.io.ids import to_json
 from likewise.io.placing import check_file
-from likewise.items.wrapped import wrapped
 from likewise.runs.table import Data, Table
 from likewise.runs.table_files import FORMATS, write_table
 
@@ -79,25 +78,21 @@ def joined(parts: Sequence[Data]) -> Answers:
     return Answers(Data(pa.table(columns), json), {})
 
 
-def added_new(ix: Index, batch: Batch, k: int, *, skip: bool) -> Iterator[Data]:
+def added_new(ix: Index, batch: Batch, k: int, existing: ExistingNew) -> Iterator[Data]:
     """Add the new ones of a batch, and yield the rows of `Index.add_new` with the ids of the records in place of their numbers.
 
-    skip: a record whose id the index has is left out, and has a row without a similarity. Of records with the same id each is looked at in its turn.
+    Of records with the same id each is looked at in its turn.
     """
     from likewise.runs.building import record_ids
 
     items, queries = batch.items(ix.settings), record_ids(batch.block)
     for begin, stop in without_repeats(items.ids, len(items)):
-        rows = np.arange(begin, stop)
-        taken = np.zeros(len(rows), bool)
-        if skip and len(items.ids):
-            taken = ix.store.view().find(items.ids[begin:stop]) >= 0
         try:
-            found = ix.add_new(items.at(rows[~taken]), k=k)._data()
+            found = ix.add_new(items.at(np.arange(begin, stop)), k=k, existing=existing)._data()
         except IdError as error:
-            error.rows = [int(rows[~taken][row]) for row in error.rows]
+            error.rows = [begin + row for row in error.rows]
             raise
-        yield with_left_out(found, rows[~taken], rows[taken], queries)
+        yield with_names(found, queries[begin:stop])
 
 
 def without_repeats(ids: Sequence[bytes], count: int) -> Iterator[tuple[int, int]]:
@@ -111,18 +106,11 @@ def without_repeats(ids: Sequence[bytes], count: int) -> Iterator[tuple[int, int
     yield begin, count
 
 
-def with_left_out(found: Data, looked_at: np.ndarray, left_out: np.ndarray, queries: pa.LargeBinaryArray) -> Data:
-    """The rows of all records in order: those that were looked at, and those that were left out."""
+def with_names(found: Data, queries: pa.LargeBinaryArray) -> Data:
+    """The rows of `Index.add_new` with the ids of the records, which are JSON text."""
     table = found.table
-    rows = np.concatenate([looked_at[table["row"].to_numpy()], left_out])
-    order = wrapped(np.argsort(rows, kind="stable"))
     ids = found.json["id"] if "id" in found.json else to_json(table["id"].combine_chunks())
-    value = table.column_names[-1]
-    columns = {
-        "added": pa.concat_arrays([table["added"].combine_chunks(), wrapped(np.zeros(len(left_out), bool))]),
-        value: pa.concat_arrays([table[value].combine_chunks(), pa.nulls(len(left_out), table.schema.field(value).type)]),
-    }
-    json = {"query": queries.take(wrapped(rows)).take(order), "id": pa.concat_arrays([ids, queries.take(wrapped(left_out))]).take(order)}
+    json = {"query": queries.take(table["row"].combine_chunks()), "id": ids}
     text = {name: texts.cast(pa.large_string()) for name, texts in json.items()}
-    columns = {name: column.take(order) for name, column in columns.items()}
-    return Data(pa.table({"query": text["query"], "added": columns["added"], "id": text["id"], value: columns[value]}), json)
+    value = table.column_names[-1]
+    return Data(pa.table({"query": text["query"], "added": table["added"], "id": text["id"], value: table[value]}), json)

@@ -11,6 +11,7 @@ import numpy as np
 from likewise.index import ids as names
 from likewise.index.answers import Comparison, Matches
 from likewise.index.store import Change, Items, Store, View
+from likewise.messages import option
 from likewise.stages import candidates
 
 #: Pairs of items that share a key, counted in each band, which are listed at once: of more, the first items are decided and written alone.
@@ -21,7 +22,7 @@ class Arrived(NamedTuple):
     """The outcome of a batch."""
 
     added: np.ndarray  # bool[n]
-    matches: Matches  # by item: the most similar ones of each that was not added, and itself for one that was, with the value NaN
+    matches: Matches  # by item: the most similar ones of each that was not added, and itself, with the value NaN, for one that was or is left out
     ids: list[bytes]  # of the matches
 
 
@@ -33,11 +34,14 @@ class Looked(NamedTuple):
     inside: Matches  # the similar items before it in the batch: pairs of places
 
 
-def add_new(store: Store, comparison: Comparison, items: Items, k: int, numbered: Callable[[int], Sequence[bytes]] | None = None) -> Arrived:
-    """Add the new ones among items in their order. k: how many matches of the others are wanted. numbered: draws ids, if the items have none.
+def add_new(
+    store: Store, comparison: Comparison, items: Items, k: int, *, skip: bool = False, numbered: Callable[[int], Sequence[bytes]] | None = None
+) -> Arrived:
+    """Add the new ones among items in their order. k: how many matches of the others are wanted. skip: an item whose id is there is left out, and
+    has itself as its match, with the value NaN; else ids are given once. numbered: draws ids, if the items have none.
 
     A decision is written only if nothing that could change it came meanwhile; else the index is looked at again. Raises IdError for the id of a
-    new item that is there: the items before it were added.
+    new item that is there, unless skip: the items before it were added.
     """
     n, begin, window = len(items), 0, len(items)
     added = np.zeros(n, bool)
@@ -48,29 +52,32 @@ def add_new(store: Store, comparison: Comparison, items: Items, k: int, numbered
         here = items.at(np.arange(begin, min(begin + window, n)))
         if numbered is not None:
             here = replace(here, ids=numbered(len(here)))
-        found = look(view, comparison, here)
-        new = np.flatnonzero(found.new)
-        numbers = np.full(len(found.new), -1)
+        if skip and (again := names.repeated(here.ids)):
+            here = here.at(np.arange(again[0]))
+        numbers = view.find(here.ids) if skip else np.full(len(here), -1)
+        rest = np.flatnonzero(numbers < 0)  # those that are not left out
+        found = look(view, comparison, here if len(rest) == len(here) else here.at(rest))
+        end = len(here) if len(found.new) == len(rest) else int(rest[len(found.new)])
+        new = rest[: len(found.new)][found.new]
         if len(new):
             outcome = store.write(Change(here.at(new), after=view.last))
-            if outcome.conflict or (outcome.refused and numbered is not None):
+            if outcome.conflict or (outcome.refused and (skip or numbered is not None)):
                 continue
             if (view.find([here.ids[new[place]] for place in outcome.refused]) < 0).any():  # the same item came meanwhile
                 continue
             if outcome.refused:
                 rows = [begin + int(new[place]) for place in outcome.refused]
-                instead = f"give such items other ids, or call update to replace them; the items before row {rows[0]} were added if they are new"
-                if begin == 0:
-                    instead = "give such items other ids, or call update to replace them; nothing was written"
+                written = f"the items before row {rows[0]} were added if they are new" if begin else "nothing was written"
+                instead = f"give such items other ids, leave them out with {option('existing', 'skip')}, or call update to replace them; {written}"
                 raise names.refused(items.ids, rows, there=True, instead=instead)
             numbers[new] = outcome.numbers
-        matches = listed(view, comparison, found, numbers, k)
-        known = {int(number): here.ids[place] for place, number in enumerate(numbers.tolist()) if number >= 0}
+        matches = listed(view, comparison, found, rest, numbers[:end], k)
+        known = {int(number): here.ids[place] for place, number in enumerate(numbers[:end].tolist()) if number >= 0}
         others = np.array([number for number in np.unique(matches.number).tolist() if number not in known], np.int64)
         named |= known | dict(zip(others.tolist(), view.ids(others), strict=True))
         added[begin + new] = True
         parts.append(matches._replace(query=matches.query + begin))
-        begin, window = begin + len(found.new), 2 * len(found.new)
+        begin, window = begin + end, 2 * end
     whole = Matches(
         *(
             np.concatenate([np.zeros(0, dtype), *each])
@@ -122,13 +129,14 @@ def sharing(items: Items) -> tuple[Items, np.ndarray, np.ndarray]:
     return items, *np.divmod(np.unique(earlier * len(items) + later), max(1, len(items)))
 
 
-def listed(view: View, comparison: Comparison, found: Looked, numbers: np.ndarray, k: int) -> Matches:
-    """The k most similar items of each that was not added, and itself for each that was. numbers: int64[m], of the items, -1 for those not added."""
+def listed(view: View, comparison: Comparison, found: Looked, rest: np.ndarray, numbers: np.ndarray, k: int) -> Matches:
+    """The k most similar items of each of the rest that was not added, and itself for each other. numbers: int64[m], -1 for those not added."""
     old = ~found.new
     stored = comparison.items(view, found.similar.of(old[found.similar.query]), k)
     inside = found.inside.of(old[found.inside.query])
-    near = Matches(*map(np.concatenate, zip(stored, inside._replace(number=numbers[inside.number]), strict=True)))
+    near = Matches(*map(np.concatenate, zip(stored, inside._replace(number=numbers[rest[inside.number]]), strict=True)))
     rows = comparison.ordered(near, k)
-    new = np.flatnonzero(found.new)
-    whole = Matches(*map(np.concatenate, zip(rows, Matches(new, numbers[new], np.full(len(new), np.nan)), strict=True)))
+    there = np.flatnonzero(numbers >= 0)
+    own = Matches(there, numbers[there], np.full(len(there), np.nan))
+    whole = Matches(*map(np.concatenate, zip(rows._replace(query=rest[rows.query]), own, strict=True)))
     return whole.of(np.argsort(whole.query, kind="stable"))

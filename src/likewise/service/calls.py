@@ -52,9 +52,10 @@ class Calls:
     def add_new(self, values: Sequence[Value], options: dict[str, Any]) -> list[Added]:
         table = self._index.add_new(self._items(values), self._ids(values), **self._groups(values), **options)
         made: list[Added] = []
+        value = table.columns[-1]
         for row in table:
-            if row["added"]:
-                made.append(Added(row["id"], True))
+            if row["added"] or row[value] is None:
+                made.append(Added(row["id"], row["added"]))
             elif row["row"] < len(made):
                 made[-1].matches.append(match(row))
             else:
@@ -72,9 +73,9 @@ class Calls:
     def info(self) -> dict[str, Any]:
         return self._index.info()
 
-    def any_there(self, values: Sequence[Value]) -> bool:
-        """True if one of these items has an id that is in the index."""
-        return any(self.contains([value.id for value in values if value.id is not None]))
+    def may_stop(self, values: Sequence[Value], options: dict[str, Any]) -> bool:
+        """True if `add_new` may end after some of these items: the id of one is in the index, and refused."""
+        return options.get("existing") != "skip" and any(self.contains([value.id for value in values if value.id is not None]))
 
     def _items(self, values: Sequence[Value]) -> list[Any]:
         return [value.item for value in values]

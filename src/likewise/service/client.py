@@ -16,7 +16,7 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 import numpy as np
 
-from likewise.choices import Existing, Missing, Number
+from likewise.choices import Existing, ExistingNew, Missing, Number
 from likewise.errors import LikewiseError, UsageError
 from likewise.index.answers import Answers
 from likewise.index.ids import is_id
@@ -88,9 +88,10 @@ class Client:
         """As `Index.update`."""
         return self._change("update", items, ids, per, {}, safe=True)
 
-    def add_new(self, items: Any, ids: Any = None, *, per: Any = None, k: int = 1) -> Table:
+    def add_new(self, items: Any, ids: Any = None, *, per: Any = None, k: int = 1, existing: ExistingNew = "refuse") -> Table:
         """As `Index.add_new`."""
-        found = [(begin, self._ask("add-new", body, Changed)) for begin, body in self._bodies(items, ids, per, {"k": k})]
+        options = {"k": k, "existing": existing}
+        found = [(begin, self._ask("add-new", body, Changed)) for begin, body in self._bodies(items, ids, per, options)]
         return tables.arrivals(self._shape, found)
 
     def remove(self, ids: Any, *, missing: Missing = "ignore") -> int:

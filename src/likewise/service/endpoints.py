@@ -136,7 +136,7 @@ class OfItems:
         if not items:
             return
         try:
-            if self.name == "add_new" and await in_thread(serving, serving.calls.any_there, serving.calls.values(items)):
+            if self.name == "add_new" and await in_thread(serving, serving.calls.may_stop, serving.calls.values(items), options):
                 raise UsageError  # it may end after some of the items
             together = await self.answers(serving, items, options, size)
         except (UsageError, DataError):

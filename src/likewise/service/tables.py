@@ -54,7 +54,7 @@ def arrivals(shape: Shape, parts: Sequence[tuple[int, Changed]]) -> Table:
     rows: list[tuple[int, bool, Any, Match | None]] = []
     for begin, part in parts:
         for row, one in enumerate(part.results, begin):
-            rows += [(row, True, one.id, None)] if one.added else [(row, False, match.id, match) for match in one.matches]
+            rows += [(row, False, match.id, match) for match in one.matches] or [(row, one.added, one.id, None)]
     numbers, added, ids, matches = zip(*rows, strict=True)
     return Table(table(shape, {"row": wrapped(np.array(numbers, np.int64)), "added": wrapped(np.array(added, bool))}, ids, matches))
 

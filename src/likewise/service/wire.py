@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from likewise.choices import Existing, Missing
+from likewise.choices import Existing, ExistingNew, Missing
 from likewise.errors import UsageError
 from likewise.kinds.kind import Kind
 from likewise.service.limits import Limits
@@ -36,7 +36,7 @@ _DISTANCES = [("threshold", float | None, None), ("within", Annotated[float, Met
 OPTIONS: dict[str, list[Any]] = {
     "query": [_K, ("force", bool, False)],
     "add": [("existing", Existing, "refuse")],
-    "add_new": [_K],
+    "add_new": [_K, ("existing", ExistingNew, "refuse")],
     "update": [],
 }
 #: An item of each form that needs no number of dimensions.
@@ -83,7 +83,7 @@ class Queried(Struct):
 
 
 class Added(Struct, omit_defaults=True):
-    """The outcome for an item. matches: of one that add-new did not add, the similar items in the index."""
+    """The outcome for an item. matches: of one that add-new did not add, the similar items in the index; none if its id was there."""
 
     id: str | int | None  # null: an item without an id that was not added
     added: bool

@@ -110,7 +110,7 @@ class Writer:
         first = writes[0]
         values = [value for write in writes for value in write.values]
         try:
-            if len(writes) > 1 and first.name == "add_new" and self._calls.any_there(values):
+            if len(writes) > 1 and first.name == "add_new" and self._calls.may_stop(values, dict(first.options)):
                 return self._alone(writes)  # an id that is there ends add_new after some of its items
             answers = getattr(self._calls, first.name)(values, dict(first.options))
         except (UsageError, DataError) as error:  # of one of them

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from likewise.choices import Durability, Existing, Html, Kept, Missing, Number, OnError, Sketch, Tune, refuse_empty
+from likewise.choices import Durability, Existing, ExistingNew, Html, Kept, Missing, Number, OnError, Sketch, Tune, refuse_empty
 from likewise.errors import UsageError
 from likewise.index import ids as names
 from likewise.index.answers import Answers, Comparison, answers, table
@@ -25,7 +25,7 @@ from likewise.index.sketching import Sketching, nothing
 from likewise.index.store import Change, IdRule, Items, Store
 from likewise.io.ids import from_json
 from likewise.items.wrapped import wrapped
-from likewise.messages import option, quoted
+from likewise.messages import either, option, quoted
 from likewise.methods import Measure, Text
 from likewise.options import integer
 from likewise.planning.choose import limit_of
@@ -228,25 +228,28 @@ class Index:
         """Put items in the places of those with these ids, all of them or none. Raises IdError for an id that is not in the index; else as `add`."""
         return self._written(self._sketched(items, [] if ids is None and not isinstance(items, Items) else ids, per), "require")
 
-    def add_new(self, items: Any, ids: Any = None, *, per: Any = None, k: int = 1) -> Table:
+    def add_new(self, items: Any, ids: Any = None, *, per: Any = None, k: int = 1, existing: ExistingNew = "refuse") -> Table:
         """Add the items that have no similar one in the index yet. In their order, each is compared with those before it, too.
 
         An item is added if, and only if, no item that shares a bucket with it is at or above the threshold of the index. Concurrent calls, also of
         other processes, behave as if one came after the other. Items without content are always added.
 
         Returns a table: row (the place of an item in the batch), added, id, similarity or distance. An item that was added has a row with its own id;
-        one that was not has the id of the most similar item, or up to ``k`` of them. Raises UsageError for an index without sets, and IdError for the
-        id of a new item that is in the index or twice in the batch.
+        one that was not has the id of the most similar item, or up to ``k`` of them. existing: what happens if the id of an item is in the
+        index: "refuse" raises IdError if the item is new, or if an id is twice in the batch; "skip" leaves the item out, and its row has its own id
+        and no similarity. Raises UsageError for an index without sets.
         """
         if not self.settings.exact:
             why = "this index keeps no sets, so similarities are only estimated"
             raise UsageError(f"add_new: {why}; create one with {option('sets', 'compact')} or full")
         check_k(k)
+        check_existing_new(existing)
         found = self._sketched(items, ids, per)
-        if twice := names.repeated(found.ids):
+        skip = existing == "skip" and len(found.ids) > 0
+        if not skip and (twice := names.repeated(found.ids)):
             raise names.refused(found.ids, twice, there=True, instead="give each item an id of its own; nothing was written")
         comparison = self._comparison()
-        arrived = add_new(self.store, comparison, found, k, None if len(found.ids) else self._numbered)
+        arrived = add_new(self.store, comparison, found, k, skip=skip, numbered=None if len(found.ids) else self._numbered)
         rows = arrived.matches.query
         return Table(table(comparison, ("row", wrapped(rows)), arrived.ids, arrived.matches.value, ("added", wrapped(arrived.added[rows]))))
 
@@ -397,6 +400,12 @@ class Index:
             new &= named.occurrences()[1]
         added = int(new.sum())
         return Added(added, len(items) - added, list(map(from_json, named.ids)), new.tolist())
+
+
+def check_existing_new(existing: object) -> None:
+    """Raises UsageError for another value than those of `ExistingNew`."""
+    if existing not in ("refuse", "skip"):
+        raise UsageError(f"{option('existing', existing)}: choose refuse or skip; {either('update', 'likewise index update')} replaces items")
 
 
 def check_k(k: Any) -> None:
