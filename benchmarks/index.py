@@ -27,7 +27,7 @@ import index_data
 
 HERE = Path(__file__).resolve().parent
 TRUE, LEAST, ALONE, IN_REDIS = 1000, 0.8, 2000, 10_000
-#: Documents of the crowds.
+#: Documents of the tests with many equal or many colliding documents.
 CROWD = 100_000
 Pairs = set[tuple[int, int]]
 

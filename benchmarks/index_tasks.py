@@ -1,4 +1,4 @@
-"""What benchmarks/index.py measures of likewise, each in a process of its own: python benchmarks/index_tasks.py TASK [ARGUMENT ...]
+"""The measurements of likewise for benchmarks/index.py, each in a process of its own: python benchmarks/index_tasks.py TASK [ARGUMENT ...]
 
 The last line has the figures as JSON: wall and processor seconds, and what else a task finds. Imports and stored kernels are not counted.
 """
@@ -98,7 +98,7 @@ def keyed(rng: np.random.Generator, count: int, bands: int, start: int, words: n
 
 
 def crowd(folder: str, count: str) -> dict[str, Any]:
-    """Queries of many equal items, and of many unlike ones that share a bucket: milliseconds."""
+    """Queries of many equal items, and of many different ones in one bucket: milliseconds."""
     rng, found = np.random.default_rng(1), {}
     one = np.sort(rng.integers(0, 2**64, 196, np.uint64))
     for name, words in (("equal", one), ("crowded", None)):

@@ -30,12 +30,12 @@ Html = Literal["text", "main", "raw"]
 Level = Literal["document", "paragraph", "line", "passage"]
 Hash = Literal["phash", "dhash", "ahash"]
 HashBits = Literal[64, 256]
-#: What an index keeps of each item to compare it: its words; their upper bits; or a shortened signature, for estimates.
+#: The content of an item that an index keeps for comparisons: its words; their upper bits; or a shortened signature, for estimates.
 Kept = Literal["full", "compact", "none"]
-#: What becomes of items whose ids an index has: nothing is written; they are left out; they take the places of the old ones.
+#: The rule for items whose ids an index has: nothing is written; they are left out; they take the places of the old ones.
 Existing = Literal["refuse", "skip", "replace"]
 ExistingNew = Literal["refuse", "skip"]  # of add_new
-#: What becomes of ids that it has not.
+#: The rule for ids that it does not have.
 Missing = Literal["ignore", "refuse"]
 #: "commit": an acknowledged change survives power loss. "relaxed": it survives the end of the process, however it ends, but not power loss.
 Durability = Literal["commit", "relaxed"]

@@ -1,4 +1,4 @@
-"""What a removal against an index writes, and what the verbs that read its folder say of items whose content is in no file."""
+"""The output of a removal against an index, and the messages of verbs that read it about items whose content is in no file."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def ix() -> lw.Index:
 
 
 def test_a_query_lists_similar_items_with_exact_similarities(ix):
-    """Of the shingles ab bc cd de ef, four are in x: 4/5."""
+    """Four of the shingles ab bc cd de ef are in x: 4/5."""
     found = ix.query(["a b c d e f", "p q r", "", "a b c d e", "k l"])
     assert found.to_dicts() == [
         {"query": 0, "id": "x", "similarity": 0.8},

@@ -123,7 +123,7 @@ def test_adding_what_is_new_keeps_what_dedup_keeps(name):
 @pytest.mark.parametrize("most", [2, 3, 8])
 @pytest.mark.parametrize("name", ["texts", "elements", "compact"])
 def test_queries_meet_crowded_buckets_as_dedup_against_does(name, most):
-    """Few rows a band, so that buckets are crowded."""
+    """Few rows a band, so that buckets are overfull."""
     items, choices, options = with_bands(name)
     choices, options = ({**given, "bands": 3, "rows": 1} for given in (choices, options))
     old, new = halves(items)
@@ -133,7 +133,7 @@ def test_queries_meet_crowded_buckets_as_dedup_against_does(name, most):
         found = {row["query"]: (row["id"], row["similarity"]) for row in ix.query(new, k=1)}
         removed = lw.dedup(rows(new, choices), against=rows(old, choices, 1000), **choices).removed
         assert found == {row["id"]: (row["kept_id"], row["similarity"]) for row in removed} and len(found) >= 5
-        sure = ix.query(old, k=1)  # an item is found by its own content, however crowded its buckets are
+        sure = ix.query(old, k=1)  # an item is found by its own content, however full its buckets are
         assert sure["query"].tolist() == [place for place, item in enumerate(old) if len(item)] and set(sure["similarity"].tolist()) == {1.0}
 
 

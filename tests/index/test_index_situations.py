@@ -65,7 +65,7 @@ def test_sketches_of_another_length_are_refused_whole(name, tmp_path):
 
 @EACH
 def test_one_index_knows_nothing_of_another(name, tmp_path):
-    """Of a preview two items are near to those of the target: 8/9 and 7/9 of their words. The index of the target does not know them."""
+    """Two items of a preview are near those of the target: 8/9 and 7/9 of their words. The index of the target does not know them."""
     preview = ["blue boats sail past the old harbour wall today", "grey trains wait near the new bridge in fog"]
     target = ["blue boats sail past the old harbour wall", "grey trains wait near the new bridge", "a baker opens his shop before the sun rises"]
     folders = [tmp_path / "one", tmp_path / "two"]

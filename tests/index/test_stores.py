@@ -18,7 +18,7 @@ from likewise.index.store import Change, Items
 from plain_store import PlainStore, parted
 
 BUDGET = 3
-#: What an index keeps of an item: (settings, the lowest word).
+#: The kept content of an item: (settings, the lowest word).
 KEPT = {
     "full": ({"sets": "full", "bits": 64, "bands": 4, "slots": 0}, 1),
     "compact": ({"sets": "compact", "bits": 48, "bands": 2, "slots": 0}, 1 << 16),

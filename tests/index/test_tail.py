@@ -26,7 +26,7 @@ def items(begin: int, end: int) -> Items:
 
 
 def answers(view: Parts, most: int) -> tuple:
-    """What a view of ``most`` items says, as plain values."""
+    """The answers of a view of ``most`` items, as plain values."""
     asked = items(0, min(most, 500))
     met = view.members(asked.keys, asked.copy)
     contents = view.contents(met.content)

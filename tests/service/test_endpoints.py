@@ -1,4 +1,4 @@
-"""What each endpoint answers."""
+"""The answers of each endpoint."""
 
 from __future__ import annotations
 

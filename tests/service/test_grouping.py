@@ -96,7 +96,7 @@ def test_too_many_queries_are_refused() -> None:
 
 
 def written(give: Callable[[Writer], list[Awaitable[Any]]]) -> tuple[Calls, list[Any], Writer]:
-    """What becomes of changes that come while the first is made."""
+    """Changes that come while the first is made."""
     calls = Calls()
 
     async def run() -> tuple[list[Any], Writer]:

@@ -21,7 +21,7 @@ from likewise.service.limits import Limits
 from likewise.service.wire import EXAMPLES, FORMS, Types
 from services import WRITE, Service
 
-#: What no schema can say of a query: the limits that the bands of the index are fit for.
+#: Limits of a query for which the bands of the index are fit; a schema cannot express them.
 CONFIGURATION = """
 [[operations]]
 include-path = "/v1/query"
@@ -37,7 +37,7 @@ def test_the_served_document_is_made_from_the_types(served: Service) -> None:
     assert served.ask("GET", "/openapi.json", token=None).json == made
     assert set(made["paths"]) == {endpoint.path for endpoint in ENDPOINTS}
     references = {part.split('"')[0] for part in json.dumps(made).split("#/components/schemas/")[1:]}
-    assert references == set(made["components"]["schemas"])  # each is there, and none is left over
+    assert references == set(made["components"]["schemas"])  # each is there, and no other one
 
 
 def test_the_document_names_the_members_of_items_of_each_kind() -> None:

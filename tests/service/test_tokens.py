@@ -1,4 +1,4 @@
-"""Who may ask what: tokens, their scopes and their file; and the header Host where there are none."""
+"""Access by tokens, their scopes and their file; and the header Host where there are none."""
 
 from __future__ import annotations
 

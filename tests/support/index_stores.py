@@ -70,7 +70,7 @@ STORES: dict[str, Place] = {
 
 
 def settings_for(sets: str) -> dict[str, Any]:
-    """What a store reads of settings."""
+    """The settings that a store reads."""
     return {"bands": BANDS, "sets": sets, "bits": {"full": 64, "compact": 48, "none": 8}[sets], "slots": SLOTS * (sets == "none")}
 
 

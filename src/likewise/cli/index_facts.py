@@ -1,4 +1,4 @@
-"""What actions of `likewise index` say about an index."""
+"""The messages of the actions of `likewise index` about an index."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class Comparison:
         return Sets(-1, items.words, begin, items.size, self.rule, NO_ODD, begin)  # the last is read, but not used
 
     def matches(self, view: View, queries: Items) -> tuple[Matches, np.ndarray, np.ndarray]:
-        """Find the contents similar to each query. Also return how many each was compared with, and `Members.crowded`."""
+        """Find the contents similar to each query. Also return the number of comparisons of each, and `Members.crowded`."""
         query, content, crowded = view.members(queries.keys, queries.copy)
         if len(query) and not (some := queries.size[query] > 0).all():
             query, content = query[some], content[some]

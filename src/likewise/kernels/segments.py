@@ -26,7 +26,7 @@ class Living(NamedTuple):
     extra_item: np.ndarray  # uint32[e]: the extras, ascending
     extra_row: np.ndarray  # uint32[e]: their contents
     by_row: np.ndarray  # uint32[e]: places in these, ascending by row, then by item
-    gone: np.ndarray  # uint64[items / 64 + 1], a bit for each removed item; [0]: none is
+    gone: np.ndarray  # uint64[items / 64 + 1], a bit for each removed item; [0]: no item is
 
 
 class Copies(NamedTuple):
