@@ -114,6 +114,26 @@ def test_a_layout_that_misses_most_pairs_is_told_with_each_answer():
     assert [value in ix for value in ([1], None, 1.5, float("nan"), b"a")] == [False] * 5
 
 
+def test_facts_are_those_that_apply():
+    shown = {"bits", "dimension", "wide", "sparse"}
+    for choices, facts in (
+        ({}, {}),
+        ({"sets": "compact"}, {"bits": 48}),
+        ({"by": "cosine", "threshold": 0.9, "dimension": 3}, {"dimension": 3, "wide": False, "sparse": False}),
+        ({"by": "cosine", "threshold": 0.9, "sparse": True}, {"wide": False, "sparse": True}),
+        ({"by": "hamming", "within": 2, "dimension": 64}, {"dimension": 64}),
+    ):
+        info = lw.Index.create(**choices).info()
+        assert {name: value for name, value in info.items() if name in shown} == facts
+
+
+def test_a_measure_without_bands_is_refused_whatever_else_is_given():
+    for make in (lambda **more: lw.Index.create(**more), lambda **more: lw.Index.build(None, ["a", "b"], **more)):
+        for more in ({}, {"within": 2}, {"threshold": 0.9}):
+            with pytest.raises(UsageError, match=r"'edit'.*found by their bands.*has no hash family; compare the strings as sets of characters"):
+                make(by="edit", **more)
+
+
 def test_add_new_leaves_out_items_whose_ids_are_there(ix):
     texts = ["t u v", "w x y z", "T U V", "a b c d e f", "g h i", "g h i j k l m", "p q", "a b c d e"]
     ids = ["t", "x", "u", "x", "g", "g", "n", "m"]

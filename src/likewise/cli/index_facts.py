@@ -44,6 +44,8 @@ def in_words(name: str, value: Any) -> str:
     """A fact for people."""
     if name == "bytes" or name.endswith("_bytes"):
         return size(value)
+    if name == "sqlite_wal_reset_fault":
+        return "this SQLite has it; the index avoids it" if value else "this SQLite does not have it"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

@@ -15,6 +15,7 @@ from likewise.errors import FormatError, LikewiseError, UsageError
 from likewise.io.groups import Groups
 from likewise.job import Job
 from likewise.messages import option
+from likewise.methods import Measure, parse
 from likewise.options import Options, resolve
 from likewise.planning import Facts, Plan, choose
 from likewise.planning.families import FAMILIES
@@ -148,8 +149,8 @@ def settings_of(
     given = {name: value for name, value in choices.items() if value is not None}
     if groups is not None:
         given["groups"] = groups
+    check_bands(given.get("by"))
     options = resolve(**given)
-    check_bands(options)
     facts = facts_of(options, dimension, wide=wide, sparse=sparse)
     grouped = None if options.groups is None else Groups(options.groups, options.seed)
     settings = settings_for(options, facts, options.plan, grouped).keeping(sets)
@@ -159,7 +160,7 @@ def settings_of(
 
 def settings_of_job(job: Job) -> Settings:
     """The settings of an index of the items of a run. Raises UsageError for a measure without bands."""
-    check_bands(job.options)
+    check_bands(job.options.method)
     return settings_for(job.options, job.facts, job.plan, job.grouped)
 
 
@@ -169,11 +170,12 @@ def settings_for(options: Options, facts: Facts, plan: Plan | None, grouped: Any
     return Settings(options=replace(options, groups=None), facts=facts, plan=made, sets="full", grouped=grouped)
 
 
-def check_bands(options: Options) -> None:
-    """Raises UsageError for a measure without bands."""
-    if options.method.bandless:
+def check_bands(by: Any) -> None:
+    """Raises UsageError for a measure without bands. by: a method or its name."""
+    method = None if by is None else parse(by)
+    if isinstance(method, Measure) and method.bandless:
         why = "items of an index are found by their bands, and this measure has no hash family"
-        raise UsageError(f"{option('by', str(options.method))}: {why}; {INSTEAD.get(options.method.kind.name, 'choose another measure')}")
+        raise UsageError(f"{option('by', str(method))}: {why}; {INSTEAD.get(method.kind.name, 'choose another measure')}")
 
 
 def facts_of(options: Options, dimension: int | None, *, wide: bool, sparse: bool) -> Facts:
@@ -230,8 +232,6 @@ def read(given: Mapping[str, Any]) -> Settings:
 
 def normalizes(by: str) -> bool:
     """True if texts or strings are compared, which are normalized."""
-    from likewise.methods import Measure, parse
-
     method = parse(by)
     return not isinstance(method, Measure) or method.kind.normalized
 

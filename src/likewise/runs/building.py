@@ -64,8 +64,8 @@ class Creation:
     def build(self, inputs: Inputs, choices: dict[str, Any], progress: Progress | bool | None) -> Built:
         """An index of all readable records of the inputs. Raises the errors of `likewise.dedup`, and IdError for an id that two records have."""
         self.check()
+        check_bands(choices.get("by"))
         options = resolved([inputs], {**choices, "exact": False})
-        check_bands(options)
         with started(inputs, options, "index", None, progress) as (sources, run):
             settings = settings_of_job(run.job).keeping(self.sets)
             run.job = replace(run.job, plan=settings.plan, exact=False)

@@ -348,9 +348,11 @@ class Index:
         plan = self.settings.plan
         chosen = self.settings.described()
         limit = "within" if self.settings.options.method.facts.distance else "threshold"
-        kept = ("by", "normalize", "seed", "per", "family", "sets", "bits", "likewise")
+        kept = ("by", "normalize", "seed", "per", "family", "sets", *["bits"] * (self.settings.sets == "compact"), "likewise")
         layout = {"bands": plan.bands, "rows": plan.rows, "recall": plan.recall}
-        return {**self.store.info(), limit: float(plan.threshold), **layout, **{name: chosen[name] for name in kept}, **chosen["facts"]}
+        kind, facts = self.settings.options.method.kind, chosen["facts"]
+        items = {name: facts[name] for name in ("dimension", "wide", "sparse") if facts[name] or (name != "dimension" and kind.name == "vectors")}
+        return {**self.store.info(), limit: float(plan.threshold), **layout, **{name: chosen[name] for name in kept}, **items}
 
     def close(self) -> None:
         """Release files, locks and connections. Nothing acknowledged is lost without it."""
