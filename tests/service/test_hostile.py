@@ -155,6 +155,8 @@ def test_a_client_that_takes_no_answers_is_dropped(tmp_path: Path, last: bytes) 
         sock.settimeout(0.5)
         rest = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n" * 1500 + last
         begin = time.monotonic()
+        while not connections(served):  # until the service takes the connection
+            assert time.monotonic() - begin < 10
         while rest:
             try:
                 rest = rest[sock.send(rest) :]
