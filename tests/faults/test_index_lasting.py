@@ -6,7 +6,9 @@ import gc
 import json
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,31 @@ from index_steps import SETS, Step, check, item
 from likewise.index import embedded
 
 LIVING = 40
+#: Files of a segment: there may be one segment more or less when files are counted.
+FILES = 3
+
+
+def exchange(path: Path, sets: str, rounds: int, after: Callable[[int, Any, Any], None]) -> None:
+    """Add an item and remove one in each round; ``after`` is called with the round, the store and a reader."""
+    with opened(embedded.create(path, SETS[sets])) as store, opened(embedded.open(path, read_only=True)) as reader:
+        for number in range(rounds):
+            gone = (number - LIVING,) if number >= LIVING else ()
+            Step("exchange", (number,), 1, gone).take(store, sets)
+            reader.view()
+            after(number, store, reader)
+
+
+def warm(path: Path, sets: str) -> None:
+    """Load what is used, kernels above all, so that memory does not grow by it."""
+    small()
+
+    def after(number: int, store: Any, reader: Any) -> None:
+        if number % 20 == 19:
+            store.flush()
+            store.compact()
+            reader.view()
+
+    exchange(path, sets, 3 * LIVING, after)
 
 
 def counts(path: Path) -> dict[str, int]:
@@ -42,27 +69,29 @@ def test_as_many_items_come_as_go(disk, scaled, sets):
 
     def work(say) -> None:
         small()
-        with opened(embedded.create(path, SETS[sets])) as store, opened(embedded.open(path, read_only=True)) as reader:
-            for number in range(rounds):
-                gone = (number - LIVING,) if number >= LIVING else ()
-                Step("exchange", (number,), 1, gone).take(store, sets)
-                reader.view()
-                if number in (rounds // 3, rounds - 1):
-                    store.flush()
-                    store.compact()
-                    reader.view()
-                    say(json.dumps(counts(path)))
-            kept = Step("refuse", tuple(range(rounds - LIVING, rounds)), 1)
-            check(store.view(), sets, [[kept]], [1])
-            check(reader.view(), sets, [[kept]], [1])
-            assert store.check() == []
 
+        def after(number: int, store: Any, reader: Any) -> None:
+            if number in (rounds // 3, rounds - 1):
+                store.flush()
+                store.compact()
+                reader.view()
+                say(json.dumps(counts(path)))
+            if number == rounds - 1:
+                kept = Step("refuse", tuple(range(rounds - LIVING, rounds)), 1)
+                check(store.view(), sets, [[kept]], [1])
+                check(reader.view(), sets, [[kept]], [1])
+                assert store.check() == []
+
+        exchange(path, sets, rounds, after)
+
+    warm(disk / "warm", sets)
     done = forked(work)
     assert (done.status, done.error) == (0, "")
     early, late = map(json.loads, done.said)
     for name in ("descriptors", "mappings", "threads", "files"):
-        assert late[name] <= early[name] + 2, (name, early, late)
-    assert late["objects"] <= early["objects"] + 300, (early, late)
+        assert late[name] <= early[name] + FILES, (name, early, late)
+    more = late["mappings"] > early["mappings"]  # a segment more
+    assert late["objects"] <= early["objects"] + 300 * (1 + more), (early, late)
     assert late["kilobytes"] <= early["kilobytes"] + 2000 + rounds // 4, (early, late)
     assert late["bytes"] <= 1.2 * early["bytes"] + 10_000, (early, late)
     assert late["bytes of the log"] <= 2 << 20, (early, late)
@@ -80,6 +109,7 @@ def test_opening_again_and_again(disk, scaled):
             if number in (rounds // 3, rounds - 1):
                 say(json.dumps(counts(path)))
 
+    warm(disk / "warm", sets)
     done = forked(work)
     assert (done.status, done.error) == (0, "")
     early, late = map(json.loads, done.said)

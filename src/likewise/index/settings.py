@@ -25,13 +25,6 @@ from likewise.runs.inspection import job_of
 COMPACT_BITS = 48
 #: Bits of each slot that ``sets="none"`` keeps.
 SLOT_BITS = 8
-#: Advice about items without bands, for each kind.
-INSTEAD = {
-    "strings": f"compare the strings as sets of characters, with {option('by', 'chars:3')}",
-    "feature sets": f"{option('by', 'features')} and features/one-to-many have bands",
-    "vectors": f"{option('by', 'l1')}, l2, cosine and angle have bands",
-    "images": f"likewise features turns images into codes, which {option('by', 'hamming')} compares",
-}
 #: The greatest dimension of vectors and features, and number of bits of codes.
 MOST_NUMBERS = 1 << 20
 #: The format of stored settings.
@@ -175,7 +168,7 @@ def check_bands(by: Any) -> None:
     method = None if by is None else parse(by)
     if isinstance(method, Measure) and method.bandless:
         why = "items of an index are found by their bands, and this measure has no hash family"
-        raise UsageError(f"{option('by', str(method))}: {why}; {INSTEAD.get(method.kind.name, 'choose another measure')}")
+        raise UsageError(f"{option('by', str(method))}: {why}; {method.kind.banded or 'choose another measure'}")
 
 
 def facts_of(options: Options, dimension: int | None, *, wide: bool, sparse: bool) -> Facts:
@@ -194,13 +187,12 @@ def facts_of(options: Options, dimension: int | None, *, wide: bool, sparse: boo
             raise UsageError(f"{option('dimension', dimension)}: {kind.name} have none; leave it out")
         return Facts()
     if isinstance(dimension, bool) or not isinstance(dimension, int | np.integer) or dimension < 1:
-        what = "the number of bits of the codes" if kind.name == "codes" else "the dimension of the vectors"
-        other = f"; or {option('sparse', True)} for sparse vectors" * (kind.name == "vectors")
+        other = f"; or {option('sparse', True)} for sparse vectors" * kind.numbered
         given = "" if dimension is None else f"{option('dimension', dimension)}: "
-        raise UsageError(f"{given}{name} needs {option('dimension', placeholder='N')}, {what}{other}")
+        raise UsageError(f"{given}{name} needs {option('dimension', placeholder='N')}, {kind.sized_by}{other}")
     if dimension > MOST_NUMBERS:
         raise UsageError(f"{option('dimension', dimension)}: give at most {MOST_NUMBERS:,}")
-    if kind.name == "feature sets":
+    if kind.in_parts:
         return Facts(features=int(dimension), sparse=method.compared.sparse)
     return Facts(int(dimension), wide=wide)
 

@@ -22,11 +22,6 @@ from likewise.records import TEXT, Records
 from likewise.stages.kept import copies_kept, keys_kept, words_kept
 from likewise.stages.sketch import group_words
 
-#: A text that shows how texts are normalized and cut: letters, marks, numbers, scripts without spaces, stop words, code, lines.
-SAMPLE = (
-    "The quick, brown fox of 1984 jumps over it's \u212b e\u0301 na\u00efve \u6771\u4eac\u90fd if (x_1 != 0x2A) { return; }\n\n\tA second LINE.\n"
-)
-
 
 class Sketching:
     """Makes the items of one index. Several threads may use it."""
@@ -70,20 +65,9 @@ class Sketching:
 
 def scheme_of(settings: Settings) -> str:
     """A digest of a known item as an index with these settings keeps it. It tells versions apart that sketch items in different ways."""
-    wide = settings.facts.dimension or settings.facts.features or 1
-    numbers = np.cos(np.arange(3 * wide, dtype=np.float64)).reshape(3, wide)
-    known = {
-        "texts": [SAMPLE],
-        "lists of token ids": [[*range(-5, 40)]],
-        "sets": [[1, -5, 2**63, "7", "milk"]],
-        "weighted sets": [{1: 0.5, "milk": 2.0, -5: 1.0}],
-        "vectors": numbers[:1],
-        "sparse vectors": [{"indices": [1, 7, 400], "values": [0.5, -1.0, 2.0]}],
-        "codes": numbers[:1] > 0,
-        "feature sets": [numbers],
-    }
-    sketching = Sketching(settings)
-    found = sketching.items(known[sketching.job.kind.name], per=None if settings.options.per is None else ["milk"])
+    sketching, facts = Sketching(settings), settings.facts
+    known = sketching.job.kind.known(facts.dimension or facts.features or 1)
+    found = sketching.items(known, per=None if settings.options.per is None else ["milk"])
     return xxhash.xxh3_128_hexdigest(b"".join(each.tobytes() for each in (found.keys, found.copy, found.size, found.words, found.slots)))
 
 

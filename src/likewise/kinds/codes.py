@@ -84,6 +84,13 @@ class Codes(Stored):
     def item_of(self, raw: bytes, want: Want, width: int) -> Any:
         return raw
 
+    sized_by = "the number of bits of the codes"
+
+    def known(self, width: int) -> Any:
+        import numpy as np
+
+        return np.cos(np.arange(width, dtype=np.float64))[np.newaxis] > 0
+
     def alone(self, given: Any) -> bool | None:
         from likewise.items import codes
 

@@ -9,6 +9,7 @@ from likewise.kinds import sparse, weighted
 from likewise.kinds.kind import NEVER, NOT_GUARANTEED, Made, MeasureFacts, loaded
 from likewise.kinds.stored import Stored
 from likewise.kinds.vectors import COSINE
+from likewise.messages import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -116,6 +117,14 @@ class FeatureSets(Stored):
 
     def item_of(self, raw: bytes, want: Want, width: int) -> Any:
         return numbers_of(raw, want).reshape(-1, max(1, width))
+
+    in_parts = True
+    banded = f"{option('by', 'features')} and features/one-to-many have bands"
+
+    def known(self, width: int) -> Any:
+        import numpy as np
+
+        return [np.cos(np.arange(3 * width, dtype=np.float64)).reshape(3, width)]
 
     def alone(self, given: Any) -> bool | None:
         from likewise.items import features

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.kinds.kind import NEVER, NOT_GUARANTEED, MeasureFacts
 from likewise.kinds.stored import Stored
+from likewise.messages import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,6 +67,8 @@ class Images(Stored):
         from likewise.items.images import Prepared
 
         return Prepared(raw)
+
+    banded = f"likewise features turns images into codes, which {option('by', 'hamming')} compares"
 
     def alone(self, given: Any) -> bool | None:
         from likewise.items import images

@@ -100,6 +100,9 @@ class Kind:
     advice: dict[str, str] = {}  # noqa: RUF012 - unsuitable type of values -> advice
     widths: tuple[str, str] = ("", "")  # the item that sets the common width, and the rule; for messages. Empty: items have no width
     stated: bool = False  # an item may state its width; the first one that does is found while the items are read
+    sized_by: str = "the dimension of the vectors"  # for kinds with a width
+    in_parts: bool = False  # an item has several vectors
+    banded: str = ""  # measures with bands, for the message that an index gives for others
     numbered: bool = False  # an item is a list of numbers, which may be in columns of their own: x0, x1, x2
     look: str = WHOLE  # how two items are displayed side by side: WORDS to WHOLE
     same: str = ""  # the text above two equal items; empty: list their members, because their order may differ
@@ -152,6 +155,13 @@ class Kind:
         raise NotImplementedError
 
     # A kind defines these where it is of the sort that they name, or differs.
+
+    def known(self, width: int) -> Any:
+        """A batch of one item that never changes, by which versions that sketch items in different ways are told apart.
+
+        width: the numbers of a vector or of a feature, or the bits of a code.
+        """
+        raise NotImplementedError
 
     @property
     def raw(self) -> bool:

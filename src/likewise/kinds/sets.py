@@ -68,6 +68,9 @@ class Sets(Stored):
         except (ValueError, RecursionError):
             return text
 
+    def known(self, width: int) -> Any:
+        return [[1, -5, 2**63, "7", "milk"]]
+
     def alone(self, given: Any) -> bool | None:
         from likewise.items import sets
 

@@ -38,6 +38,9 @@ class SparseVectors(Stored):
     zeros = "is a zero vector, which has no direction", "are zero vectors, which have no direction"
     sparse = stated = True
 
+    def known(self, width: int) -> Any:
+        return [{"indices": [1, 7, 400], "values": [0.5, -1.0, 2.0]}]
+
     def width_of(self, width: int) -> str:
         return f"dimension {width:,}"
 

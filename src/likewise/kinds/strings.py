@@ -86,6 +86,8 @@ class Strings(Stored):
         if job.base.name in EDITS:
             library()
 
+    banded = f"compare the strings as sets of characters, with {option('by', 'chars:3')}"
+
     def alone(self, given: Any) -> bool | None:
         from likewise.items import texts
 

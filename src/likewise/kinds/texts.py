@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from likewise.stages.workers import Workers
 
 
+#: A text that shows how texts are normalized and cut: letters, marks, numbers, scripts without spaces, stop words, code, lines.
+KNOWN = "The quick, brown fox of 1984 jumps over it's \u212b e\u0301 na\u00efve \u6771\u4eac\u90fd if (x_1 != 0x2A) { return; }\n\n\tA second LINE.\n"
+
+
 class Texts(Stored):
     """Texts as sets of shingles."""
 
@@ -43,6 +47,9 @@ class Texts(Stored):
     same = "The two texts are the same, character by character."
     cut = ELEMENTS
     sets = True
+
+    def known(self, width: int) -> Any:
+        return [KNOWN]
 
     def alone(self, given: Any) -> bool | None:
         return isinstance(given, str | bytes | None)

@@ -162,6 +162,13 @@ class Vectors(Stored):
     def plain(self, text: str) -> Any:
         return [float(number) for number in text.split()]
 
+    banded = f"{option('by', 'l1')}, l2, cosine and angle have bands"
+
+    def known(self, width: int) -> Any:
+        import numpy as np
+
+        return np.cos(np.arange(width, dtype=np.float64))[np.newaxis]
+
     def alone(self, given: Any) -> bool | None:
         from likewise.items import sparse, vectors
 

@@ -69,6 +69,9 @@ class WeightedSets(Stored):
         except (ValueError, RecursionError):
             return text
 
+    def known(self, width: int) -> Any:
+        return [{1: 0.5, "milk": 2.0, -5: 1.0}]
+
     def alone(self, given: Any) -> bool | None:
         from likewise.items import weighted
 

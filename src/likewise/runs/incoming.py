@@ -38,6 +38,7 @@ from likewise.io.sketches import Block
 from likewise.items import binary, unusable
 from likewise.items.wrapped import wrapped
 from likewise.job import Job
+from likewise.kinds.kind import loaded
 from likewise.messages import option, quoted
 from likewise.options import Options, checked
 from likewise.progress import Progress
@@ -176,7 +177,7 @@ class Incoming:
         want = self._want()._replace(text=field, mapped=mapped(some))
         if self.sketch:
             inspection.check_kinds(sources, self.options, want)
-            if self.options.method.kind.name == "codes":
+            if (reader := self.options.method.kind.reader) and loaded(reader).decimal:
                 want = want._replace(decimal=self.options.method.kind.facts_of(sources, want, (DataError,), self.options.method, None)[1].decimal)
         presence.check(sources, want)
         return want

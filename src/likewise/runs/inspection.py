@@ -91,8 +91,8 @@ def fitting(facts: Facts, like: Job) -> Facts:
     """The facts of an index, for items that are compared with its own. Raises DataError if they cannot be."""
     here, there = ((one.sparse, one.dimension or one.features or 0) for one in (facts, like.facts))
     if like.kind.needs_data and here != there:
-        unit = "bits" if like.kind.name == "codes" else "numbers"
-        has, needs = (f"{'sparse ' * sparse}{like.kind.name}" + f" of {size:,} {unit}" * (size > 0) for sparse, size in (here, there))
+        kind = like.kind
+        has, needs = (f"{'sparse ' * sparse}{kind.name}" + f" of {kind.width_of(size)}" * (size > 0) for sparse, size in (here, there))
         raise DataError(f"the inputs hold {has}, and the index {needs}; they cannot be compared")
     return replace(like.facts, decimal=facts.decimal)
 
