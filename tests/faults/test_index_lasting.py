@@ -33,7 +33,6 @@ def exchange(path: Path, sets: str, rounds: int, after: Callable[[int, Any, Any]
 
 def warm(path: Path, sets: str) -> None:
     """Load what is used, kernels above all, so that memory does not grow by it."""
-    small()
 
     def after(number: int, store: Any, reader: Any) -> None:
         if number % 20 == 19:
