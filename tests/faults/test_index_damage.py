@@ -12,7 +12,7 @@ import pytest
 
 from index_faults import forked, opened
 from index_steps import SETS, Step, WrongError, check, drawn
-from likewise.index import embedded, files
+from likewise.index import embedded
 
 STEPS = [
     *drawn(random.Random(1), 0, 12),
@@ -107,14 +107,3 @@ def test_damaged_files(index, scaled, disk, closed):
             if not ((refused and named) or (right and ((reported and named) or harmless))):
                 wrong.append(f"{path.name}, {what}, {'reading' if read_only else 'writing'}: {told}")
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong[:20])
-
-
-def test_damage_in_large_files_harms_no_process(index, scaled, disk, monkeypatch):
-    """Arrays that are too large to be compared with their checksums when a file is opened: kernels find their bounds, and `check` names the file."""
-    sets, source, _ = index
-    monkeypatch.setattr(files, "SMALL", 0)
-    for path in sorted(source.glob("0*")):
-        done = forked(lambda say, path=path: outcomes(source, sets, path.name, scaled(1000, 16), disk / "copy", say))
-        assert (done.status, done.error) == (0, ""), (path.name, done.said[-1], done.error)
-        for what, _, told in map(json.loads, done.said):
-            assert told.startswith("FormatError") or path.stem in told.rpartition("; check: ")[2], (path.name, what, told)

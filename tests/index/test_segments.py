@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import xxhash
 
 from likewise.errors import FormatError, UsageError
 from likewise.index import segment
+from likewise.index.files import ENTRY, TRAILER, Arrays
 from likewise.index.memory import MemoryStore
 from likewise.index.parts import Parts, merged
 from likewise.index.segment import Building, Form, Segment, files
 from likewise.index.store import KEY_BITS, Change, Items
 from likewise.index.tail import Tail
+from likewise.kernels.checksums import BLOCK
 
 BANDS = 3
 FORMS = (Form(BANDS, "full", 64, 0), Form(BANDS, "compact", 48, 0), Form(BANDS, "none", 8, 7))
+NO_NUMBERS = np.zeros(0, np.int64)
 each_form = pytest.mark.parametrize("form", FORMS, ids=[form.sets for form in FORMS])
 
 
@@ -137,14 +142,11 @@ def test_a_document_takes_the_bytes_that_were_planned(tmp_path: Path) -> None:
 
 
 @each_form
-def test_any_flipped_byte_is_found_by_check_and_any_other_length_when_files_are_opened(
-    form: Form, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_flipped_byte_is_found_by_check_and_any_other_length_when_files_are_opened(form: Form, tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     whole.mkdir()
     numbers = np.arange(60) * 3
     sound = built(whole, 1, form, numbers, items(60, form, distinct=40))
-    monkeypatch.setattr("likewise.index.files.SMALL", 0)  # what is large is read by `check` alone
     shutil.copytree(whole, broken)
     for path in files(broken, 1):
         data = path.read_bytes()
@@ -168,32 +170,162 @@ def test_any_flipped_byte_is_found_by_check_and_any_other_length_when_files_are_
         Segment.open(broken, 1, form, bytes(16))
 
 
+def uses(all_: Items, some: slice) -> list[Callable[[Parts], Any]]:
+    """All ways to read a view of items, for some of them."""
+    numbers = np.arange(len(all_.ids))[some].copy()  # as kernels expect them
+    return [
+        lambda view: view.members(all_.keys[some], all_.copy[some]),
+        lambda view: view.contents(numbers),
+        lambda view: view.copies(numbers),
+        lambda view: view.ids(numbers),
+        lambda view: view.find(all_.ids[some]),
+        lambda view: view.shares_after(all_.keys[some], all_.size[some], len(all_.ids) - 1 - numbers[0]),
+    ]
+
+
+def scanned(view: Parts) -> list[Any]:
+    return [[numbers, each.ids, each.keys, each.copy, each.size, each.words, each.slots] for numbers, each in view.scan()]
+
+
+def rebuilt(view: Parts) -> list[Any]:
+    return [scanned(Parts.of(view.form, [part], NO_NUMBERS, view.last)) for part in merged(view, view.parts, lambda: Building(view.form))]
+
+
+def plain(found: Any) -> Any:
+    """An answer in Python's types."""
+    if isinstance(found, (tuple, list)):
+        return [plain(each) for each in found]
+    return found.tolist() if isinstance(found, np.ndarray) else found
+
+
 @each_form
-def test_kernels_read_nothing_that_is_not_there(form: Form, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bytes are flipped in arrays that are not compared with their checksums: each call returns, or raises FormatError."""
-    made, all_ = built(tmp_path, 1, form, np.arange(200), items(200, form, distinct=150)), items(200, form, distinct=150)
-    monkeypatch.setattr("likewise.index.files.SMALL", 0)
+@pytest.mark.parametrize("kind", segment.SUFFIXES)
+def test_with_a_flipped_bit_anywhere_each_answer_is_right_or_an_error_that_names_the_file(form: Form, kind: str, tmp_path: Path) -> None:
+    """In the first and last byte of each array, and between; arrays have up to several blocks."""
+    count, random = 3000, np.random.default_rng(0)
+    all_ = items(count, form, distinct=2500)
+    all_.keys[: count // 3, 0] = random.integers(0, 1 << KEY_BITS, count // 3, np.uint64)  # else one bucket has blocks of its own
+    made = built(tmp_path, 1, form, np.arange(count), all_)
+    some = [*uses(all_, slice(0, 4)), *uses(all_, slice(1500, 1504)), *uses(all_, slice(2996, 3000)), *uses(all_, slice(0, 3000)), scanned, rebuilt]
+    right = [plain(use(Parts.of(form, [made], NO_NUMBERS, count - 1))) for use in some]
+    path = tmp_path / f"00000001{kind}"
+    data, arrays = path.read_bytes(), Arrays(path, kind[1:], *segment.ARRAYS[segment.SUFFIXES.index(kind)])
+    begins = [each.ctypes.data - arrays.blocks.data for each in arrays.arrays]
+    places = [(begin, begin + each.nbytes - 1) for begin, each in zip(begins, arrays.arrays, strict=True) if len(each)]
+    outcomes = set()
+    for place in {*np.ravel(places).tolist(), *random.integers(0, len(data), 12).tolist()}:
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1 << place % 8]) + data[place + 1 :])
+        failed = []
+        try:
+            view = Parts.of(form, [Segment.open(tmp_path, 1, form, made.checksum)], NO_NUMBERS, count - 1)
+            assert [path.name in fault for fault in view.parts[0].check()] == [True]
+        except FormatError as error:
+            assert path.name in str(error)
+            continue
+        for number, use in enumerate(some):
+            try:
+                assert plain(use(view)) == right[number]
+            except FormatError as error:
+                failed.append(number)
+                assert path.name in str(error)
+                assert "restore the index from a backup" in str(error)
+        assert failed or place not in np.ravel(places)
+        outcomes.add(len(failed))
+    assert max(outcomes) > 2 and min(outcomes) < len(some)
+
+
+def test_a_block_of_any_array_is_compared_by_each_call_that_uses_it(tmp_path: Path) -> None:
+    """Of each array of more than two blocks, one that has nothing else is wrong from begin to end."""
+    count, form, random = 1 << 18, FORMS[1], np.random.default_rng(0)
+    keys = random.integers(0, 1 << KEY_BITS, (count, BANDS), np.uint64)
+    copy = np.stack([random.integers(0, 1 << 64, count, np.uint64), random.integers(0, 1 << 32, count, np.uint64)], axis=1)
+    words = random.integers(0, 1 << 48, count, np.uint64) << np.uint64(16)
+    all_ = Items([b"%d" % i for i in range(count)], keys, copy, np.ones(count, np.uint32), words, np.zeros((count, 0), np.uint8))
+    made = built(tmp_path, 1, form, np.arange(count), all_, count)
+    some = uses(all_, slice(0, None, 61))
+    right = [plain(use(Parts.of(form, [made], NO_NUMBERS, count - 1))) for use in some]
+    refused: dict[tuple[str, int], list[int] | str] = {}
+    for path, (number, _) in zip(files(tmp_path, 1), segment.ARRAYS, strict=True):
+        data, arrays = np.fromfile(path, np.uint8), Arrays(path, path.suffix[1:], number)
+        for place, each in enumerate(arrays.arrays):
+            at = each.ctypes.data - arrays.blocks.data
+            begin = -(-at // BLOCK) * BLOCK
+            end = begin + BLOCK
+            if end > at + each.nbytes:
+                continue
+            wrong = data.copy()
+            wrong[begin:end] ^= 1
+            path.write_bytes(wrong.tobytes())
+            said = f"{path.name} is damaged: bytes {begin + 1:,} to {end:,} are not what was written"
+            try:
+                view = Parts.of(form, [Segment.open(tmp_path, 1, form)], NO_NUMBERS, count - 1)
+            except FormatError as error:
+                assert said in str(error)
+                refused[path.suffix, place] = "open"
+                continue
+            failed = refused[path.suffix, place] = []
+            for number, use in enumerate(some):
+                try:
+                    assert plain(use(view)) == right[number]
+                except FormatError as error:
+                    assert said in str(error)
+                    failed.append(number)
+        path.write_bytes(data.tobytes())
+    members, contents, copies, ids, find = range(5)
+    of_bands = {(".bands", 1): "open", (".bands", 2): [members], (".bands", 4): [find]}
+    of_items = {(".items", 4): [contents, copies], (".items", 5): [contents, copies], (".items", 6): [copies]}
+    of_ids = {(".items", place): [ids, find] for place in (7, 8, 9)}
+    of_sizes = {(".sets", place): [contents, copies] for place in (1, 2)}  # the copies of an item are found by its content
+    of_sets = {(".sets", place): [contents] for place in (0, 3, 4)}
+    assert refused == of_bands | of_items | of_ids | of_sizes | of_sets
+
+
+def test_of_several_segments_the_one_that_is_damaged_is_named_and_the_others_answer(tmp_path: Path) -> None:
+    all_, form = items(3000, FORMS[0]), FORMS[0]
+    for name, begin in ((1, 0), (2, 1000), (3, 2000)):
+        built(tmp_path, name, form, np.arange(begin, begin + 1000), all_.at(np.arange(begin, begin + 1000)))
+    path = tmp_path / "00000002.sets"
+    data = bytearray(path.read_bytes())
+    data[BLOCK] ^= 1
+    path.write_bytes(data)
+    view = Parts.of(form, [Segment.open(tmp_path, name, form) for name in (1, 2, 3)], NO_NUMBERS, 2999)
+    with pytest.raises(FormatError, match=r"00000002\.sets is damaged: bytes 16,385 to 32,768 are not what was written"):
+        view.contents(np.arange(3000))
+    others = np.array([*range(1000), *range(2000, 3000)])
+    assert plain(view.contents(others).words) == plain(all_.at(others).words)
+    assert view.find(all_.ids).tolist() == [*range(3000)]
+    assert [path.name in fault for part in view.parts for fault in part.check()] == [True]
+
+
+def sealed(data: bytes) -> bytes:
+    """A file with the checksums that its bytes have."""
+    magic, kind, length, count, *_ = TRAILER.unpack(data[-TRAILER.size :])
+    lists = length - TRAILER.size - count * ENTRY.size
+    end = lists - 8 * -(-lists // (BLOCK + 8))
+    sums = [xxhash.xxh64_intdigest(data[begin : min(end, begin + BLOCK)]) | 1 for begin in range(0, end, BLOCK)]
+    after = np.array(sums, np.uint64).tobytes() + data[lists : -TRAILER.size]
+    trailer = TRAILER.pack(magic, kind, length, count, xxhash.xxh3_128_digest(after), bytes(16))[:48]
+    return data[:end] + after + trailer + xxhash.xxh3_128_digest(trailer)
+
+
+@each_form
+def test_kernels_read_nothing_that_is_not_there(form: Form, tmp_path: Path) -> None:
+    """Bytes are changed and have the right checksums: each call returns, or raises FormatError."""
+    all_ = items(200, form, distinct=150)
+    built(tmp_path, 1, form, np.arange(200), all_)
     random, raised = np.random.default_rng(0), 0
     for path in files(tmp_path, 1):
         data = path.read_bytes()
+        assert sealed(data) == data
         for _ in range(150):
             places = random.integers(0, len(data) - 640, 8)
             changed = bytearray(data)
             for place in places.tolist():
                 changed[place] = random.integers(0, 256)
-            path.write_bytes(changed)
+            path.write_bytes(sealed(changed))
             try:
-                part = Segment.open(tmp_path, 1, form, made.checksum)
-                view = Parts.of(form, [part], np.arange(0, 200, 9), 199)
-                for use in (
-                    lambda view: view.members(all_.keys, all_.copy),
-                    lambda view: view.contents(np.arange(200)),
-                    lambda view: view.copies(np.arange(200)),
-                    lambda view: view.ids(np.arange(200)),
-                    lambda view: view.find(all_.ids),
-                    lambda view: view.shares_after(all_.keys, all_.size, 100),
-                    lambda view: [*view.scan()],
-                ):
+                view = Parts.of(form, [Segment.open(tmp_path, 1, form)], np.arange(0, 200, 9), 199)
+                for use in (*uses(all_, slice(0, 200)), scanned):
                     try:
                         use(view)
                     except FormatError:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import xxhash
 from hypothesis import example, given, settings
 
 from compiled import alone
+from likewise.compiled.jit import kernel
 from likewise.kernels import compact_sets, segments, sorted_bands
+from likewise.kernels.checksums import BLOCK, IN_MEMORY, Blocks, is_right
 from likewise.kernels.segments import Copies
 from likewise.kernels.sorted_bands import KEY_BITS
 
@@ -73,14 +76,14 @@ def test_a_band_has_the_rows_of_each_key_in_order_and_gives_back_the_keys(count:
         rows_by_key.setdefault(key, []).append(row)
     asked = np.array([*list(rows_by_key)[:500], *random.integers(0, 2**KEY_BITS, 100).tolist(), 0, 2**KEY_BITS - 1], np.uint64)
     places = np.empty((len(asked), 2), np.int64)
-    assert sorted_bands.ranges(band.borders, band.entries, asked, places) == 0
+    assert sorted_bands.ranges(IN_MEMORY, band.borders, band.entries, asked, places) == 0
     found = [(band.entries[begin:end] & sorted_bands.ROW).tolist() for begin, end in places.tolist()]
     assert found == [rows_by_key.get(key, []) for key in asked.tolist()]
     wanted, slot, out = np.zeros(2 * count // 64 + 1, np.uint64), np.zeros(2 * count + 1, np.int32), np.zeros(len(rows), np.uint64)
     for place, row in enumerate(rows.tolist()[::2]):
         wanted[row // 64] |= np.uint64(1 << row % 64)
         slot[row] = place
-    assert sorted_bands.keys_of(band.borders, band.entries, wanted, slot, out) == 0
+    assert sorted_bands.keys_of(IN_MEMORY, band.borders, band.entries, wanted, slot, out) == 0
     assert out[: len(rows[::2])].tolist() == keys[::2].tolist() and not out[len(rows[::2]) :].any()
 
 
@@ -101,7 +104,7 @@ def test_copies_are_numbered_and_found_by_their_hashes(given_: list[tuple[int, i
     copies = Copies(high, low, np.lexsort((low, high)).astype(np.uint32))
     others = np.array([[0, 0], [0, 3], [2**64 - 1, 0], [2**63, 1]], np.uint64)
     out = np.empty(len(copy) + len(others), np.int64)
-    assert segments.rows_with(copies, np.concatenate([copy, others]), out) == 0
+    assert segments.rows_with(IN_MEMORY, copies, np.concatenate([copy, others]), out) == 0
     assert out.tolist() == [firsts.index(one) if one in firsts else -1 for one in map(tuple, [*copy.tolist(), *others.tolist()])]
 
 
@@ -111,3 +114,47 @@ def test_heads_are_the_first_of_each_key(keys: list[int], most: int) -> None:
     out, table = np.empty(most, np.int64), np.zeros((1 << (4 * most).bit_length(), 2), np.uint64)
     count = segments.heads(np.array(keys, np.uint64), table, out)
     assert out[:count].tolist() == sorted(keys.index(key) for key in set(keys))[:most]
+
+
+@kernel
+def comparison(blocks, values, begin, end):
+    return is_right(blocks, values, begin, end)
+
+
+def test_a_block_is_compared_once_with_its_xxh64_when_something_in_it_is_used() -> None:
+    data = np.random.default_rng(0).integers(0, 256, 3 * BLOCK + 96, np.uint8)
+    sums = [xxhash.xxh64_intdigest(data[begin : begin + BLOCK].tobytes()) | 1 for begin in range(0, len(data), BLOCK)]
+    unread = np.array([*sums, 0], np.uint64)
+    blocks, values = Blocks.of(data, unread), data.view(np.uint32)
+    each = BLOCK // 4
+    assert comparison(blocks, values, 5, 5) and unread.tolist() == [*sums, 0]
+    assert comparison(blocks, values, each - 1, each) and unread.tolist() == [0, *sums[1:], 0]
+    data[[0, BLOCK]] ^= 1  # the first block was compared
+    assert comparison(blocks, values, 0, each) and comparison(blocks, values, 2 * each, len(values)) and unread.tolist() == [0, sums[1], 0, 0, 0]
+    assert not comparison(blocks, values, 0, len(values)) and unread.tolist() == [0, sums[1], 0, 0, 2]
+    assert not comparison(blocks, values, each, each + 1) and comparison(blocks, values, 2 * each, 2 * each + 1)
+    assert comparison(IN_MEMORY, values, each, each + 1)
+
+
+def test_a_copy_is_found_or_missing_only_if_what_proves_it_was_compared() -> None:
+    """Each array has a block of its own. A bit of a value is flipped: each answer is right, or the block is named."""
+    random, n = np.random.default_rng(0), 50
+    high, low = np.sort(random.integers(0, 1 << 64, 25, np.uint64)).repeat(2), random.permutation(1 << 20)[:n].astype(np.uint32)
+    order = np.lexsort((low, high)).astype(np.uint32)
+    copy = np.stack([high, low.astype(np.uint64)], axis=1)
+    wanted, right = np.concatenate([copy, copy + np.array([0, 1], np.uint64), copy + np.array([1, 0], np.uint64)]), [*range(n), *[-1] * 2 * n]
+    data, out, outcomes = np.zeros(3 * BLOCK, np.uint8), np.empty(1, np.int64), {True: 0, False: 0}
+    values = [data[at : at + n * each.itemsize].view(each.dtype) for at, each in zip(range(0, 3 * BLOCK, BLOCK), (high, low, order), strict=True)]
+    for array, each in zip(values, (high, low, order), strict=True):
+        array[:] = each
+    sums = [xxhash.xxh64_intdigest(data[begin : begin + BLOCK].tobytes()) | 1 for begin in range(0, len(data), BLOCK)]
+    for block, i in np.ndindex(3, n):
+        bit = values[block].dtype.type(1 << int(random.integers(0, (64, 32, 6)[block])))
+        values[block][i] ^= bit
+        for one, row in zip(wanted, right, strict=True):
+            unread = np.array([*sums, 0], np.uint64)
+            result = segments.rows_with(Blocks.of(data, unread), Copies(*values), one[None], out)
+            assert unread[-1] == block + 1 if result else out[0] == row
+            outcomes[result == 0] += 1
+        values[block][i] ^= bit
+    assert min(outcomes.values()) > 1000

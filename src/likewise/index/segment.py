@@ -19,7 +19,7 @@ import numpy as np
 import xxhash
 
 from likewise.errors import FormatError, UsageError
-from likewise.index.files import Arrays, Writing, damaged
+from likewise.index.files import Arrays, Held, Writing, damaged
 from likewise.index.several import Several
 from likewise.index.store import KEY_BITS, Items
 from likewise.kernels import compact_sets, segments, sorted_bands
@@ -30,6 +30,8 @@ from likewise.kernels.sorted_bands import DAMAGED, ROW, Band, Bands
 #: The most items of a segment.
 MOST = 1 << sorted_bands.ROW_BITS
 SUFFIXES = (".bands", ".items", ".sets")
+#: In each, how many arrays there are, and which are read whole when it is opened.
+ARRAYS = (5, (0, 1, 3)), (10, (0, 1, 2, 3)), (5, ())
 #: Contents whose keys are gathered from the bands at once, when items are read in order.
 AT_ONCE = 1 << 20
 #: Bytes of arrays about overfull buckets that a part keeps in memory.
@@ -122,43 +124,6 @@ def room_of(arrays: tuple[np.ndarray, ...]) -> int:
     return sum(128 + each.nbytes for each in arrays)
 
 
-class Held:
-    """Arrays in memory in place of a file."""
-
-    def __init__(self) -> None:
-        self.arrays: list[np.ndarray] = []
-        self._pieces: list[np.ndarray] = []
-        self.bytes = 0
-
-    def begin(self, dtype: np.dtype | str) -> None:
-        self._end()
-        self._pieces = [np.zeros(0, dtype)]
-
-    def more(self, values: np.ndarray) -> None:
-        self._pieces.append(np.array(values).reshape(-1))
-
-    def put(self, values: np.ndarray) -> None:
-        self.begin(values.dtype)
-        self._pieces = [values.reshape(-1)]
-
-    def _end(self) -> None:
-        if self._pieces:
-            self.arrays.append(self._pieces[0] if len(self._pieces) == 1 else np.concatenate(self._pieces))
-            self.arrays[-1].flags.writeable = False
-            self.bytes += self.arrays[-1].nbytes
-        self._pieces = []
-
-    def finish(self) -> tuple[int, bytes]:
-        self._end()
-        return self.bytes, b""
-
-    def abandon(self) -> None:
-        self._pieces, self.arrays = [], []
-
-    def check(self) -> list[str]:
-        return []
-
-
 class Segment:
     """Items that do not change. Several threads may use it; what it keeps in memory depends on nothing but its arrays."""
 
@@ -181,7 +146,8 @@ class Segment:
         most = {"full": 1, "compact": 8}.get(form.sets, 1 << 32) * len(self._data)  # words; each takes a bit at least
         self._finer = Kept()
         parts = self._living, self._bands, self._copies, self._sizes, self._ids, self._id_ends, text, self._ends, self._data, most
-        self.record = record_of(*parts)  # for kernels.several
+        self._of_bands, self._of_items, of_sets = (each.blocks for each in held)
+        self.record = record_of(*parts, self._of_bands, self._of_items, of_sets)  # for kernels.several
 
     def _check_lengths(self, meeting: int, borders: np.ndarray, entries: np.ndarray) -> None:
         """Raise FormatError if an array has another length than the kernels take for granted, or names what is not there."""
@@ -214,6 +180,8 @@ class Segment:
 
     def refuse(self) -> None:
         """Raise the error for damage that a kernel found."""
+        for each in self._held:
+            each.refuse()
         raise self._damage("an entry names what is not there")
 
     def _checked(self, result: int) -> int:
@@ -225,10 +193,10 @@ class Segment:
     def open(cls, folder: Path, name: int, form: Form, checksum: bytes | None = None) -> Segment:
         """The segment in the files of this name. Raises FormatError for files that are not whole, or not those with this checksum.
 
-        Parts that are small are compared with their checksums; `check` compares all.
+        Blocks of them are compared with their checksums before something in them is used; `check` compares all.
         """
         paths = files(folder, name)
-        held = [Arrays(path, path.suffix[1:], wanted) for path, wanted in zip(paths, (5, 10, 5), strict=True)]
+        held = [Arrays(path, path.suffix[1:], *arrays) for path, arrays in zip(paths, ARRAYS, strict=True)]
         trailers = b"".join(each.trailer for each in held)
         if checksum is not None and checksum != xxhash.xxh3_128_digest(trailers):
             raise damaged(paths[0].with_suffix(".*"), "these are not the files that the index names")
@@ -268,7 +236,7 @@ class Segment:
     def bucket(self, band: int, key: int) -> np.ndarray:
         """The contents with a key: rows int64[n], ascending."""
         entries, place = self._bands.entries[band], np.empty((1, 2), np.int64)
-        self._checked(sorted_bands.ranges(self._bands.borders[band], entries, np.array([key], np.uint64), place))
+        self._checked(sorted_bands.ranges(self._of_bands, self._bands.borders[band], entries, np.array([key], np.uint64), place))
         begin, end = place[0].tolist()
         return (entries[begin:end] & ROW).astype(np.int64)
 
@@ -281,7 +249,7 @@ class Segment:
         slot, out = np.empty(self.contents, np.int32), np.zeros(len(rows), np.uint64)
         slot[rows] = np.arange(len(rows), dtype=np.int32)
         wanted = bits_of(rows, self.contents)
-        self._checked(sorted_bands.keys_of(self._bands.borders[band], self._bands.entries[band], wanted, slot, out))
+        self._checked(sorted_bands.keys_of(self._of_bands, self._bands.borders[band], self._bands.entries[band], wanted, slot, out))
         return out
 
     def firsts(self, rows: np.ndarray, gone: np.ndarray) -> np.ndarray:
@@ -293,7 +261,7 @@ class Segment:
     def rows_with(self, copy: np.ndarray) -> np.ndarray:
         """The rows of these contents, int64[n]; -1 for those that it lacks."""
         out = np.empty(len(copy), np.int64)
-        self._checked(segments.rows_with(self._copies, copy, out))
+        self._checked(segments.rows_with(self._of_items, self._copies, copy, out))
         return out
 
     # --- what items are

@@ -84,7 +84,7 @@ class Several:
     def ids(self, numbers: np.ndarray) -> list[bytes]:
         places = np.empty((3, len(numbers)), np.int64)
         text = np.empty(self._checked(id_places(self._table, numbers, places)), np.uint8)
-        id_bytes(self._table, places, text)
+        self._checked(id_bytes(self._table, places, text))
         return cut(text.tobytes(), places[2])
 
 

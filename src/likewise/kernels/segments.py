@@ -4,7 +4,8 @@ Items are numbered from 0 in order of arrival. Items that are copies of each oth
 first items: rows. The other copies are *extras*. Sorted bands
 find rows by key.
 
-All that is read here may come from a file, so each place is checked before it is used: a function returns `DAMAGED` if one is out of bounds.
+All that is read here may come from a file, so each place is checked before it is used, and so are the blocks of the file that have it (``blocks``;
+those of `Living` were compared before): a function returns `DAMAGED` if a place is out of bounds, or a block wrong.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likewise.compiled.jit import always, inline, kernel
+from likewise.kernels.checksums import is_right
 from likewise.kernels.sorted_bands import DAMAGED, ROW, fetch_ranges, range_of
 
 
@@ -148,7 +150,7 @@ def sort_rows(rows, count):
 
 
 @inline
-def look(bands, living, keys, most, raw, again, numbers, counts):
+def look(blocks, bands, living, keys, most, raw, again, numbers, counts):
     """The living contents that share keys[q, b] in a band, each once a query, of buckets of fewer than ``most``; how many pairs, or DAMAGED.
 
     keys: uint64[q, bands]. raw: int64[q, bands], to which the entries of each bucket are added, removed ones too, unless this is done ``again`` with
@@ -163,7 +165,7 @@ def look(bands, living, keys, most, raw, again, numbers, counts):
             fetch_ranges(bands, keys[query + 1])
         for band in range(keys.shape[1]):
             entries = bands.entries[band]
-            begin, end = range_of(bands.borders[band], entries, keys[query, band])
+            begin, end = range_of(blocks, bands.borders[band], entries, keys[query, band])
             if begin < 0:
                 return DAMAGED
             if not again:
@@ -206,7 +208,7 @@ def distinct(query, copy, out):
 
 
 @inline
-def shares_after(bands, living, keys, sizes, after):
+def shares_after(blocks, bands, living, keys, sizes, after):
     """1 if a living item with a number above ``after`` shares a key with one of these, else 0, or DAMAGED.
 
     keys: uint64[q, bands], of items of the sizes uint32[q].
@@ -216,7 +218,7 @@ def shares_after(bands, living, keys, sizes, after):
             continue
         for band in range(keys.shape[1]):
             entries = bands.entries[band]
-            begin, end = range_of(bands.borders[band], entries, keys[query, band])
+            begin, end = range_of(blocks, bands.borders[band], entries, keys[query, band])
             if begin < 0:
                 return DAMAGED
             for i in range(begin, end):
@@ -251,13 +253,35 @@ def is_before(copies, row, high, low):
 
 
 @always
-def row_with(copies, high, low):
-    """The row of a copy, -1: none; -2: damaged. Copies are uniform, so the search begins where one would be."""
+def is_right_copy(blocks, copies, row):
+    return is_right(blocks, copies.high, row, row + 1) and is_right(blocks, copies.low, row, row + 1)
+
+
+@always
+def is_right_place(blocks, copies, place, high):
+    """True if what proves that a copy would stand at a place in the order is right: the rows before it and there."""
+    begin, end = max(place - 1, 0), min(place + 1, copies.order.size)
+    if not is_right(blocks, copies.order, begin, end):
+        return False
+    for i in range(begin, end):
+        row = np.int64(copies.order[i])
+        if not is_right(blocks, copies.high, row, row + 1) or (copies.high[row] == high and not is_right(blocks, copies.low, row, row + 1)):
+            return False
+    return True
+
+
+@always
+def row_with(blocks, copies, high, low):
+    """The row of a copy, -1: none; -2: damaged. Copies are uniform, so the search begins where one would be.
+
+    Blocks are compared at the end of the search. It has looked at the rows that prove its end then, whatever led it there.
+    """
     begin, end, step = np.int64(0), np.int64(copies.order.size), np.int64(8)
     place = np.int64(((high >> np.uint64(32)) * np.uint64(end)) >> np.uint64(32))
     while begin < end:
         row = np.int64(copies.order[place])
         if row >= copies.order.size:
+            is_right(blocks, copies.order, place, place + 1)  # notes the block
             return np.int64(-2)
         if is_before(copies, row, high, low):
             begin = place + 1
@@ -266,29 +290,29 @@ def row_with(copies, high, low):
             end = place
             place = max(place - step, (begin + end) >> 1)
         step *= 4
+    if not is_right_place(blocks, copies, begin, high):
+        return np.int64(-2)
     if begin < copies.order.size:
         row = np.int64(copies.order[begin])
-        if row >= copies.order.size:
-            return np.int64(-2)
         if copies.high[row] == high and copies.low[row] == low:
             return row
     return np.int64(-1)
 
 
 @kernel
-def rows_with(copies, wanted, out):
+def rows_with(blocks, copies, wanted, out):
     """The row of each copy uint64[n, 2], -1: none. out: int64[n]. Returns DAMAGED or 0."""
     for i in range(wanted.shape[0]):
-        out[i] = row_with(copies, wanted[i, 0], np.uint32(wanted[i, 1]))
+        out[i] = row_with(blocks, copies, wanted[i, 0], np.uint32(wanted[i, 1]))
         if out[i] == -2:
             return DAMAGED
     return 0
 
 
 @inline
-def living_copies(copies, living, high, low, most, numbers):
+def living_copies(blocks, copies, living, high, low, most, numbers):
     """The first ``most`` living items with a copy, ascending: how many, or DAMAGED. numbers: int64[room], written as far as there is room."""
-    row = row_with(copies, high, np.uint32(low))
+    row = row_with(blocks, copies, high, np.uint32(low))
     if row < 0:
         return np.int64(0) if row == -1 else np.int64(DAMAGED)
     count = np.int64(0)
@@ -324,9 +348,11 @@ def end_at(ends, i):
 
 
 @always
-def piece(ends, most, i):
+def piece(blocks, ends, most, i):
     """Where piece i of an array of ``most`` values begins, and its length, -1: damaged. It goes from number i of ``ends`` to the next."""
     if i < 0 or i + 1 >= ends.more.size >> ends.wide:
+        return np.int64(0), np.int64(-1)
+    if not (is_right(blocks, ends.base, i >> 5, (i + 1 >> 5) + 1) and is_right(blocks, ends.more, i << ends.wide, i + 2 << ends.wide)):
         return np.int64(0), np.int64(-1)
     begin = end_at(ends, i)
     length = end_at(ends, i + 1) - begin
@@ -349,12 +375,13 @@ def gather(data, begins, lengths, out):
 
 
 @inline
-def find(band, ends, text, living, key, wanted):
+def find(blocks, band, of_ids, ends, text, living, key, wanted):
     """The number of the living item with an id; -1: none, -2: damaged.
 
-    band: of hashes of ids, uint64 below 2^48, and items. key, wanted: the hash and the bytes of the id, uint8[n].
+    blocks, of_ids: those of the band, and of the ids and their ends. band: of hashes of ids, uint64 below 2^48, and items. key, wanted: the hash and
+    the bytes of the id, uint8[n].
     """
-    begin, end = range_of(band.borders, band.entries, key)
+    begin, end = range_of(blocks, band.borders, band.entries, key)
     if begin < 0:
         return np.int64(-2)
     for k in range(begin, end):
@@ -363,11 +390,13 @@ def find(band, ends, text, living, key, wanted):
             return np.int64(-2)
         if is_gone(living.gone, item):
             continue
-        at, length = piece(ends, text.size, item)
+        at, length = piece(of_ids, ends, text.size, item)
         if length < 0:
             return np.int64(-2)
         if length != wanted.size:
             continue
+        if not is_right(of_ids, text, at, at + length):
+            return np.int64(-2)
         same = True
         for byte in range(length):
             same &= text[at + byte] == wanted[byte]

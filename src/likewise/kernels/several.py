@@ -10,12 +10,15 @@ import numpy as np
 
 from likewise.compiled.jit import always, kernel
 from likewise.kernels import compact_sets, segments
+from likewise.kernels.checksums import Blocks, is_right
 from likewise.kernels.records import bytes_at, halves_at, long_rows_at, longs_at, numbers_at, word_rows_at, words_at
 from likewise.kernels.segments import Copies, Ends, Living
 from likewise.kernels.sorted_bands import DAMAGED, Band, Bands, fetch_ranges
 
 #: Where a record has each part of a segment, `Segment.record`.
 LIVING, BANDS, COPIES, SIZES, BAND, ID_ENDS, TEXT, ENDS, DATA, WORDS = 0, 12, 18, 24, 29, 33, 38, 40, 45, 47
+#: Where it has the blocks of each file.
+OF_BANDS, OF_ITEMS, OF_SETS = 48, 51, 54
 #: Where it has the number of its first item, and the bitmap of removed items.
 FIRST, GONE = LIVING + 1, LIVING + 10
 
@@ -48,6 +51,11 @@ def ends_of(record, at):
     return Ends(longs_at(record, at), halves_at(record, at + 2), record[at + 4])
 
 
+@always
+def blocks_of(record, at):
+    return Blocks(record[at], record[at + 1], record[at + 2])
+
+
 @kernel
 def look(table, keys, most, raw, again, found, counts):
     """found: int64[2, room], the numbers and the queries of pairs, segment by segment. The others as in `segments.look`; how many pairs."""
@@ -58,7 +66,8 @@ def look(table, keys, most, raw, again, found, counts):
     for place in range(table.shape[0]):
         record = table[place]
         begin = min(total, room)
-        more = segments.look(bands_of(record), living_of(record), keys, most, raw, again, found[0, begin:], counts)
+        blocks = blocks_of(record, OF_BANDS)
+        more = segments.look(blocks, bands_of(record), living_of(record), keys, most, raw, again, found[0, begin:], counts)
         if more == DAMAGED:
             return DAMAGED - place
         for query in range(keys.shape[0]):
@@ -72,7 +81,7 @@ def look(table, keys, most, raw, again, found, counts):
 def shares_after(table, keys, sizes, after):
     for place in range(table.shape[0]):
         record = table[place]
-        found = segments.shares_after(bands_of(record), living_of(record), keys, sizes, after)
+        found = segments.shares_after(blocks_of(record, OF_BANDS), bands_of(record), living_of(record), keys, sizes, after)
         if found:
             return found if found == 1 else DAMAGED - place
     return 0
@@ -89,8 +98,8 @@ def living_copies(table, wanted, most, counts, numbers):
         counts[i] = 0
         for place in range(table.shape[0]):
             record = table[place]
-            copies, living, left = copies_of(record), living_of(record), most - counts[i]
-            more = segments.living_copies(copies, living, wanted[i, 0], wanted[i, 1], left, numbers[min(total, room) :])
+            blocks, copies, living, left = blocks_of(record, OF_ITEMS), copies_of(record), living_of(record), most - counts[i]
+            more = segments.living_copies(blocks, copies, living, wanted[i, 0], wanted[i, 1], left, numbers[min(total, room) :])
             if more == DAMAGED:
                 return np.int64(DAMAGED - place)
             total += more
@@ -105,8 +114,9 @@ def find(table, hashes, wanted, offsets, out):
         out[i] = -1
         for place in range(table.shape[0]):
             record = table[place]
-            ids, ends = Band(words_at(record, BAND), longs_at(record, BAND + 2)), ends_of(record, ID_ENDS)
-            found = segments.find(ids, ends, bytes_at(record, TEXT), living_of(record), hashes[i], wanted[offsets[i] : offsets[i + 1]])
+            blocks, ids = blocks_of(record, OF_BANDS), Band(words_at(record, BAND), longs_at(record, BAND + 2))
+            of_ids, ends, text = blocks_of(record, OF_ITEMS), ends_of(record, ID_ENDS), bytes_at(record, TEXT)
+            found = segments.find(blocks, ids, of_ids, ends, text, living_of(record), hashes[i], wanted[offsets[i] : offsets[i + 1]])
             if found < -1:
                 return DAMAGED - place
             if found >= 0:
@@ -137,9 +147,9 @@ def describe(table, numbers, copy, places):
         living, copies = living_of(record), copies_of(record)
         item = segments.item_with(living, numbers[i])
         row = segments.row_of(living, item) if item >= 0 else np.int64(-1)
-        if row < 0 or row >= copies.order.size:
+        if row < 0 or row >= copies.order.size or not segments.is_right_copy(blocks_of(record, OF_ITEMS), copies, row):
             return DAMAGED - place
-        begin, length = segments.piece(ends_of(record, SIZES), record[WORDS], row)
+        begin, length = segments.piece(blocks_of(record, OF_SETS), ends_of(record, SIZES), record[WORDS], row)
         if length < 0:
             return DAMAGED - place
         copy[i, 0], copy[i, 1] = copies.high[row], np.uint64(copies.low[row])
@@ -153,8 +163,9 @@ def full_words(table, places, out):
     """The words of contents (`describe`), one after the other."""
     to = 0
     for i in range(places.shape[1]):
-        data, begin = longs_at(table[places[0, i]], DATA), places[2, i]
-        if begin + places[3, i] > data.size:
+        record, begin = table[places[0, i]], places[2, i]
+        data = longs_at(record, DATA)
+        if begin + places[3, i] > data.size or not is_right(blocks_of(record, OF_SETS), data, begin, begin + places[3, i]):
             return DAMAGED - places[0, i]
         for k in range(begin, begin + places[3, i]):
             out[to] = data[k]
@@ -168,9 +179,11 @@ def compact_words(table, places, bits, out):
     to = 0
     for i in range(places.shape[1]):
         record, size = table[places[0, i]], places[3, i]
-        data = bytes_at(record, DATA)
-        begin, length = segments.piece(ends_of(record, ENDS), data.size, places[1, i])
-        if length < 0 or not compact_sets.decode(data, begin, begin + length, size, bits, out[to : to + size]):
+        blocks, data = blocks_of(record, OF_SETS), bytes_at(record, DATA)
+        begin, length = segments.piece(blocks, ends_of(record, ENDS), data.size, places[1, i])
+        if length < 0 or not is_right(blocks, data, begin, begin + length):
+            return DAMAGED - places[0, i]
+        if not compact_sets.decode(data, begin, begin + length, size, bits, out[to : to + size]):
             return DAMAGED - places[0, i]
         to += size
     return 0
@@ -180,8 +193,9 @@ def compact_words(table, places, bits, out):
 def slots(table, places, out):
     """The shortened signatures of contents: uint8[n, slots]."""
     for i in range(places.shape[1]):
-        data, begin = bytes_at(table[places[0, i]], DATA), places[1, i] * out.shape[1]
-        if begin + out.shape[1] > data.size:
+        record, begin = table[places[0, i]], places[1, i] * out.shape[1]
+        data = bytes_at(record, DATA)
+        if begin + out.shape[1] > data.size or not is_right(blocks_of(record, OF_SETS), data, begin, begin + out.shape[1]):
             return DAMAGED - places[0, i]
         for k in range(out.shape[1]):
             out[i, k] = data[begin + k]
@@ -196,7 +210,7 @@ def id_places(table, numbers, places):
         place = place_of(table, numbers[i])
         record = table[place]
         item = segments.item_with(living_of(record), numbers[i])
-        begin, length = segments.piece(ends_of(record, ID_ENDS), bytes_at(record, TEXT).size, item)
+        begin, length = segments.piece(blocks_of(record, OF_ITEMS), ends_of(record, ID_ENDS), bytes_at(record, TEXT).size, item)
         if length < 0:
             return DAMAGED - place
         places[0, i], places[1, i], places[2, i] = place, begin, length
@@ -209,7 +223,11 @@ def id_bytes(table, places, out):
     """The bytes of ids (`id_places`), one after the other."""
     to = 0
     for i in range(places.shape[1]):
-        text, begin = bytes_at(table[places[0, i]], TEXT), places[1, i]
+        record, begin = table[places[0, i]], places[1, i]
+        text = bytes_at(record, TEXT)
+        if not is_right(blocks_of(record, OF_ITEMS), text, begin, begin + places[2, i]):
+            return DAMAGED - places[0, i]
         for k in range(begin, begin + places[2, i]):
             out[to] = text[k]
             to += 1
+    return 0

@@ -1,7 +1,8 @@
 """Bands of an index as sorted arrays: the rows that have a key, and the keys of rows.
 
 The upper bits of a key choose a bucket of 64 to 128 entries, and an entry has the key's other bits (40 at most) above 24 bits for the row. So a
-band takes 8 bytes a row, and gives back the keys that it was made of. All that is read may come from a file, and is checked before it is used.
+band takes 8 bytes a row, and gives back the keys that it was made of. All that is read may come from a file, and is checked before it is used:
+``blocks`` are those of that file, and a function returns `DAMAGED` for one that is wrong. Borders were compared before.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likewise.compiled.jit import always, kernel
+from likewise.kernels.checksums import is_right
 from likewise.kernels.scan import fetch
 
 KEY_BITS, ROW_BITS = 48, 24
@@ -100,8 +102,8 @@ def first_at_least(entries, low, high, guess, wanted):
 
 
 @always
-def bucket_of(borders, entries, key):
-    """The bucket of a key: where it begins and ends, and the bits of the key that entries have. (-1, ...) if the borders are not."""
+def bucket_of(blocks, borders, entries, key):
+    """The bucket of a key: where it begins and ends, and the bits of the key that entries have. (-1, ...) if it is damaged."""
     bits = np.int64(0)
     while np.int64(1) << bits < borders.size - 1:
         bits += 1
@@ -110,15 +112,15 @@ def bucket_of(borders, entries, key):
     if bucket >= borders.size - 1:
         return np.int64(DAMAGED), np.int64(0), np.uint64(0)
     low, high = np.int64(borders[bucket]), np.int64(borders[bucket + 1])
-    if low > high or high > entries.size:
+    if low > high or high > entries.size or not is_right(blocks, entries, low, high):
         return np.int64(DAMAGED), np.int64(0), np.uint64(0)
     return low, high, key & ((np.uint64(1) << below) - np.uint64(1))
 
 
 @always
-def range_of(borders, entries, key):
-    """Where the entries of a key begin and end; (-1, -1) if the borders are damaged."""
-    low, high, rest = bucket_of(borders, entries, key)
+def range_of(blocks, borders, entries, key):
+    """Where the entries of a key begin and end; (-1, -1) if they are damaged."""
+    low, high, rest = bucket_of(blocks, borders, entries, key)
     if low < 0 or low == high:
         return low, low
     bits = np.uint64(0)
@@ -152,21 +154,23 @@ def fetch_ranges(bands, keys):
 
 
 @kernel
-def ranges(borders, entries, keys, out):
+def ranges(blocks, borders, entries, keys, out):
     """Where the entries of keys begin and end, out int64[n, 2]. Returns DAMAGED or 0."""
     for i in range(keys.size):
-        out[i, 0], out[i, 1] = range_of(borders, entries, keys[i])
+        out[i, 0], out[i, 1] = range_of(blocks, borders, entries, keys[i])
         if out[i, 0] < 0:
             return DAMAGED
     return 0
 
 
 @kernel
-def keys_of(borders, entries, wanted, slot, out):
+def keys_of(blocks, borders, entries, wanted, slot, out):
     """The keys of some rows in one band, out[slot[row]]. Returns DAMAGED or 0.
 
     wanted: uint64[rows / 64 + 1], a bit for each row that is; slot: int32[rows]; out: uint64.
     """
+    if not is_right(blocks, entries, 0, entries.size):
+        return DAMAGED
     bits = 0
     while 1 << bits < borders.size - 1:
         bits += 1
