@@ -221,6 +221,7 @@ class Parts:
 
     def _by_group(self, numbers: np.ndarray) -> list[tuple[np.ndarray | slice, Several | Recent, np.ndarray]]:
         """Each group that has some of the numbers: their places among these, the group, and these."""
+        numbers = np.ascontiguousarray(numbers, np.int64)  # compiled calls rely on it (`compiled.holding`)
         if len(self.groups) == 1 or not len(numbers):
             return [(EVERY, group, numbers) for group in self.groups]
         which = np.searchsorted([group.first for group in self.groups[1:]], numbers, side="right")
