@@ -1,5 +1,7 @@
 """Careless and hostile use of an index: odd ids, large batches of copies, and places where no index belongs."""
 
+import json
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -31,12 +33,64 @@ def test_whole_numbers_of_any_type_are_one_id(ids):
 
 
 def test_an_id_of_an_answer_removes_its_item():
-    given = ["1", 0, -5, 10**30, 2**63, 2.5, "\ud800", "a\0b", "null", "", " ", 'q"uo\\te', "é"]
+    given = ["1", 0, -5, 10**30, 2**63, "\ud800", "a\0b", "null", "", " ", 'q"uo\\te', "é"]
     with small() as ix:
         ix.add([TEXT] * len(given), ids=given)
-        ix.add([TEXT], ids=pa.array([Decimal("1.50")]))
-        assert ix.query([TEXT])["id"].tolist() == [*given, 1.5] == list(ix.ids())
-        assert [ix.remove([one]) for one in ix.query([TEXT])["id"].tolist()] == [1] * 14
+        assert ix.query([TEXT])["id"].tolist() == given == list(ix.ids())
+        assert [ix.remove([one]) for one in ix.query([TEXT])["id"].tolist()] == [1] * 12
+
+
+#: Values that are no ids, as the second of a batch, and how a message shows them.
+NO_IDS = [
+    (["a", 2.5], "2.5"),
+    (["a", True], "True"),
+    (["a", 1e300], r"1e\+300"),
+    (["a", float("inf")], "inf"),
+    (["a", b"a"], "b'a'"),
+    (["a", ["b"]], r"\['b'\]"),
+    ([7, np.float64(2.5)], r".*2\.5"),
+    ([7, np.bool_(False)], ".*False"),
+    (np.array([7, 2.5]), "2.5"),
+    (np.array([True, False]), "True"),
+    (pa.array([7, 2.5]), "2.5"),
+    (pa.array([Decimal("7.0"), Decimal("1.5")]), "1.5"),
+    (pa.array([True, False]), "True"),
+    (pa.chunked_array([[["a"], ["b"]]]), r"\['a'\]"),
+]
+
+
+@pytest.mark.parametrize(("ids", "shown"), NO_IDS)
+def test_ids_are_strings_and_whole_numbers_everywhere(ids, shown):
+    with small() as ix:
+        ix.add([TEXT], ids=["a"])
+        for call in (ix.add, ix.add_new, ix.update, lambda items, ids: ix.query(items, ids=ids), lambda _, ids: ix.remove(ids)):
+            with pytest.raises(lw.UsageError, match=rf"^ids=: row [01] is {shown}; give strings or whole numbers"):
+                call([TEXT, TEXT], ids)
+        assert list(ix.ids()) == ["a"] and not any(one in ix for one in (2.5, True, np.bool_(True), float("nan"), 1e300))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float32", "float64"])
+def test_whole_numbers_of_numpy_are_ids(dtype):
+    with small() as ix:
+        assert ix.add([TEXT, "x y z"], ids=np.array([7, 8], dtype)).ids == [7, 8] == list(ix.ids())
+        assert np.int64(7) in ix and ix.remove([*np.array([7, 8], "int64")]) == 2
+
+
+@pytest.mark.parametrize(("given", "shown"), [(2.5, "2.5"), (True, "True"), (["b"], r"\['b'\]"), ({"$oid": "5f"}, r"{'\$oid': '5f'}")])
+def test_records_whose_ids_are_no_ids_are_refused_with_their_place(given, shown, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    records = [{"id": 1.0, "text": TEXT}, {"id": given, "text": "x y z"}]
+    said = rf", item 2: its id is {shown}; ids of an index are strings and whole numbers; name another field with"
+    with pytest.raises(lw.DataError, match=said + " id=F"):
+        lw.Index.build(None, records, by="words:2")
+    Path("a.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    lw.dedup("a.jsonl", out="out", sketches=True, by="words:2", id="id")
+    with pytest.raises(lw.DataError, match="^a.jsonl" + said):
+        lw.Index.from_output(None, "out")
+    lw.Index.create("i.lw", by="words:2").close()
+    for action in ("add", "add-new", "update", "remove"):
+        assert re.search("a.jsonl" + said + " --id F", refused("index", action, "i.lw", "a.jsonl"))
+    assert not lw.Index.open("i.lw").info()["items"]
 
 
 def test_numbers_too_long_for_python_are_no_ids():
@@ -121,16 +175,17 @@ def test_ports_that_do_not_exist(tmp_path, port):
     assert f"--port {port}: give a number from 0 to 65535" in refused("serve", tmp_path / "a.lw", "--port", port)
 
 
-def test_records_whose_ids_are_lists_and_objects_are_found(tmp_path):
+def test_queries_may_have_ids_of_any_type(tmp_path):
     where, records = tmp_path / "a.lw", tmp_path / "a.jsonl"
+    with lw.Index.create(where, by="words:2") as ix:
+        ix.add(["a b c", "d e f", "g h i"], ids=["x", "y", "z"])
     records.write_text('{"id": [1, 2], "text": "a b c"}\n{"id": {"x": 1}, "text": "d e f"}\n{"id": true, "text": "g h i"}\n')
-    assert run("index", "build", where, records, "--by", "words:2").exit_code == 0
     found = run("index", "query", where, records)
     assert found.exit_code == 0, found.stderr
     rows = [
-        '{"query":[1,2],"id":[1,2],"similarity":1.0}',
-        '{"query":{"x":1},"id":{"x":1},"similarity":1.0}',
-        '{"query":true,"id":true,"similarity":1.0}',
+        '{"query":[1,2],"id":"x","similarity":1.0}',
+        '{"query":{"x":1},"id":"y","similarity":1.0}',
+        '{"query":true,"id":"z","similarity":1.0}',
     ]
     assert found.stdout.splitlines() == rows
     assert "3 similar items found for 3 of 3 records" in found.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -184,3 +185,31 @@ def test_a_password_in_an_address_is_not_shown() -> None:
     with pytest.raises(lw.UsageError, match="give the address of a service") as error:
         lw.Client("http://user:s3cret@127.0.0.1:8080")
     assert "s3cret" not in str(error.value)
+
+
+def test_ids_that_are_none_are_refused_as_by_the_index(served: Service) -> None:
+    with served.client() as client, plain_index(by="words:2") as index:
+        for ids in (["a", 2.5], ["a", True], np.array([True, False]), pa.array([7, 2.5])):
+            said = []
+            for one in (index, client):
+                for call in (
+                    one.add,
+                    one.add_new,
+                    one.update,
+                    lambda items, ids, one=one: one.query(items, ids=ids),
+                    lambda _, ids, one=one: one.remove(ids),
+                ):
+                    with pytest.raises(lw.UsageError) as error:
+                        call(["a b", "c d"], ids)
+                    said.append(str(error.value))
+            assert said == said[:5] * 2 and "give strings or whole numbers" in said[0]
+            assert not any(one in client for one in (2.5, True))
+
+
+def test_ids_of_arrow_and_numpy_are_sent_as_the_index_keeps_them(served: Service) -> None:
+    dates = pa.array([datetime.date(2026, 1, 2)])
+    with served.client() as client, plain_index(by="words:2") as index:
+        for ids in (np.array([7.0]), pa.array([7]), dates, [np.int32(9)]):
+            assert same(lambda one, ids=ids: one.add(["a date"], ids, existing="replace").ids, index, client)
+            assert same(lambda one, ids=ids: one.query(["a date"], ids=ids, k=1)["query"].tolist(), index, client)
+            assert same(lambda one, ids=ids: one.remove(ids), index, client)

@@ -11,7 +11,7 @@ import xxhash
 
 from likewise.errors import UsageError
 from likewise.families.bbit import BBit
-from likewise.index.ids import json_ids
+from likewise.index.ids import json_groups
 from likewise.index.settings import SLOT_BITS, Settings
 from likewise.index.store import Items
 from likewise.items import binary, payloads
@@ -57,7 +57,7 @@ class Sketching:
             return None
         if per is None:
             raise UsageError(f"the index compares items of one {name!r} only; give that of each item with {option('per')}")
-        values = json_ids([per] if isinstance(per, str | int) else per, "per", missing=True)
+        values = json_groups(per)
         if len(values) != n:
             raise UsageError(f"{option('per')}: {len(values):,} values for {n:,} items; give one for each")
         return group_words(binary.from_list(values), n, self.job.seed)

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 
 from likewise.choices import CHOICES, Durability, Existing, Kept
 from likewise.engines.local import Local
-from likewise.errors import FormatError, IdError, UsageError
+from likewise.errors import DataError, FormatError, IdError, UsageError
+from likewise.index.ids import unfit
 from likewise.index.opened import built, check_new
 from likewise.index.settings import Settings, check_bands, settings_of_job
 from likewise.index.sketching import items_of
@@ -120,7 +121,7 @@ def check_existing(existing: object) -> None:
 
 
 def record_ids(block: Block) -> pa.LargeBinaryArray:
-    """The ids of records in an index, as JSON text: their own; without one SOURCE:POSITION, or the position of those whose source has no name."""
+    """The ids of records, as JSON text: their own; without one SOURCE:POSITION, or the position of those whose source has no name."""
     ids = without_fractions(block.ids)
     if not ids.null_count:
         return ids
@@ -134,11 +135,20 @@ def record_ids(block: Block) -> pa.LargeBinaryArray:
     return pc.coalesce(ids, pc.binary_join_element_wise(before, position, after, binary.EMPTY))
 
 
+def item_ids(block: Block) -> pa.LargeBinaryArray:
+    """The ids of records that become items, as `record_ids`. Raises DataError for an id that is neither a string nor a whole number."""
+    ids = record_ids(block)
+    if (row := unfit(ids)) is not None:
+        shown, remedy = f"{from_json(ids[row].as_py())!r:.60}", f"name another field with {option('id', placeholder='F')}"
+        raise DataError(f"{placed([block], row)}: its id is {shown}; ids of an index are strings and whole numbers; {remedy}")
+    return ids
+
+
 def distinct(blocks: list[Block], existing: Existing) -> np.ndarray:
     """bool[n]: the rows whose ids are taken, each once. Raises IdError with the places of two rows that have the same id."""
     if not blocks:
         return np.ones(0, bool)
-    ids = pa.concat_arrays([record_ids(block) for block in blocks])
+    ids = pa.concat_arrays([item_ids(block) for block in blocks])
     words = Hasher(int.from_bytes(os.urandom(8))).strings(ids)  # keyed, so that nobody can make ids that take long to sort
     order = np.argsort(words, kind="stable")
     again = words[order[1:]] == words[order[:-1]]

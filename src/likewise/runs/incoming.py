@@ -44,7 +44,7 @@ from likewise.options import Options, checked
 from likewise.progress import Progress
 from likewise.records import NO_TEXT, REJECTED, Chunk, Records, Want
 from likewise.runs import inspection
-from likewise.runs.building import record_ids
+from likewise.runs.building import item_ids, record_ids
 from likewise.runs.pipeline import bytes_to_read
 from likewise.runs.session import sources_of
 from likewise.stages.sketch import Stage, sketcher
@@ -61,15 +61,15 @@ class Batch(NamedTuple):
     rejected: list[str]  # the places and reasons of the others
 
     def queries(self, settings: Settings) -> Items:
-        """The records as queries, with their ids, or else their places."""
+        """The records as queries, with their ids of any type, or else their places."""
         return items_of(self.block.columns, record_ids(self.block).to_pylist(), settings)
 
     def ids(self) -> list[Any]:
-        """The ids of the records. Raises DataError for one without an id."""
+        """The ids of the records. Raises DataError for one without an id, or with one that is no id."""
         if self.block.ids.null_count:
             row = int(np.argmax(self.block.ids.is_null().to_numpy(zero_copy_only=False)))
             raise DataError(f"{self.place(row)}: this record has no id; name its field with {option('id', placeholder='F')}")
-        return list(map(from_json, record_ids(self.block).to_pylist()))
+        return list(map(from_json, item_ids(self.block).to_pylist()))
 
     def place(self, row: int) -> str:
         """The place of a record for a message."""
@@ -86,11 +86,11 @@ class Batch(NamedTuple):
     def items(self, settings: Settings) -> Items:
         """The records as items to write, with their ids, or else their places. Without ids if they came from standard input without any.
 
-        Raises DataError for records of standard input of which only some have an id.
+        Raises DataError for records of standard input of which only some have an id, and for one with an id that is none.
         """
         block = self.block
         if not len(block) or block.source[0].as_py() != STDIN or not block.ids.null_count:
-            return self.queries(settings)
+            return items_of(block.columns, item_ids(block).to_pylist(), settings)
         if block.ids.null_count < len(block):
             row = int(block.position[block.ids.is_null().to_numpy(zero_copy_only=False)][0])
             raise DataError(f"{STDIN}, item {row + 1}: this record has no id, but others have one; give an id to all of them or to none")

@@ -19,7 +19,7 @@ import numpy as np
 from likewise.choices import Existing, ExistingNew, Missing, Number
 from likewise.errors import LikewiseError, UsageError
 from likewise.index.answers import Answers
-from likewise.index.ids import is_id
+from likewise.index.ids import is_id, json_ids
 from likewise.items.arrow import chunked, is_arrow
 from likewise.kinds.kind import Kind
 from likewise.messages import option, quoted
@@ -146,7 +146,7 @@ class Client:
         shape = self._shape
         values = plain(items, shape.kind)
         columns = {shape.kind.field: values} | {
-            name: column for name, column in (("id", listed(ids)), (shape.per or "per", listed(per))) if column is not None
+            name: column for name, column in (("id", written_ids(ids)), (shape.per or "per", listed(per))) if column is not None
         }
         for name, column in columns.items():
             if len(column) != len(values):
@@ -159,8 +159,7 @@ class Client:
         return pieces("items", texts, options, self._limits)
 
     def _id_bodies(self, ids: Any, options: dict[str, Any]) -> list[bytes]:
-        texts = [written(one, place) for place, one in enumerate(listed(ids) or [])]
-        return [body for _, body in pieces("ids", texts, options, self._limits)]
+        return [body for _, body in pieces("ids", json_ids(ids), options, self._limits)]
 
     def _ask(self, path: str, body: bytes | None, kind: Any, *, safe: bool = False) -> Any:
         """The answer to a request. safe: its repetition changes nothing. Raises what the index raised."""
@@ -286,8 +285,13 @@ def written(value: Any, place: int) -> bytes:
         raise UsageError(f"row {place} has no JSON form: {error}") from None
 
 
+def written_ids(ids: Any) -> list[Any] | None:
+    """Ids as JSON. Raises UsageError for values that are no ids."""
+    return None if ids is None else [msgspec.Raw(one) for one in json_ids(ids)]
+
+
 def listed(given: Any) -> list[Any] | None:
-    """Ids, or other values, as a list."""
+    """Values as a list."""
     if given is None:
         return None
     if is_arrow(given):
