@@ -96,6 +96,42 @@ def test_a_full_tail_becomes_a_segment_and_segments_stay_few(store, monkeypatch)
     assert store.check() == []
 
 
+@pytest.mark.parametrize("each", [1, 3, 5])
+def test_writers_that_are_open_for_one_commit_each_leave_few_segments(store, monkeypatch, each):
+    """As a scheduled job does. What a writer begins is finished when it closes; what it leaves to do, the next one begins."""
+    monkeypatch.setattr(upkeep, "TAIL", 4)
+    monkeypatch.setattr(upkeep, "SEGMENTS", 3)
+    store.close()
+    for own in range(0, 60 * each, each):
+        with closing(embedded.open(store.folder)) as job:
+            job.write(Change(some(*range(own, own + each))))
+        with closing(embedded.open(store.folder, read_only=True)) as reader:
+            assert reader.info()["segments"] <= upkeep.SEGMENTS + 1 and reader.info()["in_log"] < 4 + each
+    assert ids_of(reader.found.parts) == list(range(60 * each)) and embedded.open(store.folder, read_only=True).check() == []
+
+
+def test_a_closing_writer_refuses_changes_and_finishes_its_flush(store, monkeypatch):
+    monkeypatch.setattr(upkeep, "TAIL", 4)
+    going_on, merged = Event(), upkeep.merged
+
+    def slowly(*args):
+        assert going_on.wait(30)
+        return merged(*args)
+
+    monkeypatch.setattr(upkeep, "merged", slowly)
+    store.write(Change(some(1, 2, 3, 4)))
+    closer = Thread(target=store.close)
+    closer.start()
+    while not store.closing:
+        pass
+    with pytest.raises(UsageError, match="this index is closed"):
+        store.write(Change(some(5)))
+    going_on.set()
+    closer.join()
+    with closing(embedded.open(store.folder, read_only=True)) as reader:
+        assert reader.info()["segments"] == 1 and ids_of(reader.view()) == [1, 2, 3, 4]
+
+
 def test_a_flush_deletes_its_rows_and_keeps_later_ones(store, monkeypatch):
     """While a flush writes its files, items are added and removed, of the tail that becomes a segment and of the new one."""
     store.write(Change(some(1, 2, 3)))

@@ -36,6 +36,13 @@ class Upkeep:
 
     # --- called by writers, under the lock of the store
 
+    def begin(self) -> None:
+        """Begin what an earlier writer left to do: writers that are open for one item each merge no fewer segments than one that stays."""
+        if self.full():
+            self.start("flush", self.flush)
+        elif self.due():
+            self.start("compact", self.compact_tiers)
+
     def after_commit(self) -> None:
         if self.full():
             self.start("flush", self.flush)
@@ -51,7 +58,7 @@ class Upkeep:
 
     def start(self, what: str, task: Callable[[], object]) -> None:
         """Do it on a thread of its own, unless that runs. If the system gives no thread, the next commit tries again."""
-        if what in self.threads or self.writer.closed or self.writer.failed:
+        if what in self.threads or self.writer.closing or self.writer.failed:
             return
         thread = Thread(target=self.run, args=(what, task), name=f"likewise-{what}")
         self.threads[what] = thread
@@ -81,7 +88,7 @@ class Upkeep:
         writer = self.writer
         with self.flushing:
             with writer.lock:
-                writer.writable()
+                writer.sound()
                 row = writer.row
                 if row == writer.state.folded:
                     return
@@ -92,22 +99,24 @@ class Upkeep:
                 self.start("compact", self.compact_tiers)
 
     def compact_tiers(self) -> None:
-        """Merge segments while there are too many, or one holds too many removed items."""
+        """Merge segments while there are too many, or one holds too many removed items; once if the index is being closed."""
         with self.compacting:
             while True:
                 with self.writer.lock:
-                    self.writer.writable()
+                    self.writer.sound()
                     view, old = self.writer.shown.view(), self.due()
-                if not old or self.writer.closed:
+                if not old:
                     return
                 self.replace(view, old)
+                if self.writer.closing:
+                    return
 
     def compact(self) -> None:
         """Merge all segments into one, without removed items."""
         self.flush()
         with self.compacting:
             with self.writer.lock:
-                self.writer.writable()
+                self.writer.sound()
                 view = self.writer.shown.view()
             old = named(view)
             if len(old) > 1 or any(view.removed_of(one) for one in old):

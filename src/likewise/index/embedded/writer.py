@@ -59,7 +59,10 @@ class Writer(Opened):
             self.release()
             raise
         self.failed: OSError | None = None  # the first failure of a write: nothing is written after it
+        self.closing = False  # changes are refused, and what was begun is finished
         self.upkeep = Upkeep(self)
+        with self.lock:
+            self.upkeep.begin()
 
     def view(self) -> Parts:
         self.usable()
@@ -77,11 +80,12 @@ class Writer(Opened):
 
     def close(self) -> None:
         with self.lock:
-            if self.closed:
+            if self.closed or self.closing:
                 return
-            self.closed = CLOSED
+            self.closing = True
         self.upkeep.wait()
         with self.lock:
+            self.closed = CLOSED
             self.release()
 
     def release(self) -> None:
@@ -190,7 +194,13 @@ class Writer(Opened):
                 self.held.note(self.row)
 
     def writable(self) -> None:
-        """Raise an exception if nothing can be written."""
+        """Raise an exception if no change can be written."""
+        if self.closing:
+            raise UsageError(f"{self.folder}: {CLOSED}")
+        self.sound()
+
+    def sound(self) -> None:
+        """Raise an exception if nothing can be written, not even what was begun before the index was closed."""
         if self.failed:
             why = self.failed.strerror or str(self.failed)
             raise OSError(self.failed.errno, f"an earlier write failed ({why}), so nothing more is written; open the index again", str(self.folder))
