@@ -46,6 +46,8 @@ def status(answer: bytes) -> int:
         (b'\xef\xbb\xbf{"items":[{"text":"a"}]}', 400),
         (b'{"items":[{"text":"a"}]} {}', 400),
         (b'{"items":[{"text":"a"}],"items":[{"text":"b"}]}', 200),
+        (b'{"items":[{"text":"a","' + b"k" * 500_000 + b'":1}]}', 422),
+        (b'{"items":[{"text":"a"}],"k - at `$.items[0]`":1}', 422),
         (b"null", 422),
         (b'"items"', 422),
     ],

@@ -17,7 +17,7 @@ from likewise.service.body import blocks, too_long, whole
 from likewise.service.metrics import CONTENT_TYPE
 from likewise.service.problems import ProblemError, busy, problem_of
 from likewise.service.serving import Serving
-from likewise.service.wire import Added, Changed, Contained, Found, Queried, Removal, Report, State, encode, whole_id
+from likewise.service.wire import Added, Changed, Contained, Found, Queried, Removal, Report, State, encode, told, whole_id
 
 JSON, LINES = "application/json", "application/x-ndjson"
 
@@ -119,13 +119,13 @@ class OfItems:
 
     def read(self, serving: Serving, lines: list[bytes], number: int) -> tuple[list[Any], ProblemError | None]:
         """The items of the lines before the first that is not valid, and what is wrong with that one."""
-        decode, items = serving.types.decode_line[self.name], []
+        decoder, items = serving.types.line_decoders[self.name], []
         for line in lines:
             if line.strip():
                 try:
                     if len(line) > serving.limits.body:
                         raise too_long(number, serving.limits)
-                    items.append(parsed(decode, line, f"line {number}: "))
+                    items.append(parsed(decoder, line, f"line {number}: "))
                 except ProblemError as fault:
                     return items, fault
             number += 1
@@ -215,15 +215,15 @@ async def decoded(serving: Serving, received: Received, name: str) -> tuple[Any,
     """The request, and the bytes of its body."""
     body = await whole(received.receive, int(received.headers.get(b"content-length", b"0")), serving.limits)
     received.asked.received = True
-    return parsed(serving.types.decode[name], body), len(body)
+    return parsed(serving.types.decoders[name], body), len(body)
 
 
-def parsed(decode: Callable[[bytes], Any], text: bytes, where: str = "") -> Any:
+def parsed(decoder: msgspec.json.Decoder[Any], text: bytes, where: str = "") -> Any:
     """A JSON text as a type. Raises ProblemError."""
     try:
-        return decode(text)
+        return decoder.decode(text)
     except msgspec.ValidationError as error:
-        raise ProblemError(422, f"{where}{error}") from None
+        raise ProblemError(422, f"{where}{told(error, decoder.type)}") from None
     except RecursionError:
         raise ProblemError(400, f"{where}the JSON is nested too deeply") from None
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
@@ -239,7 +239,7 @@ def stream_options(serving: Serving, name: str, received: Received) -> dict[str,
     try:
         made = msgspec.convert(given, serving.types.options[name], strict=False)
     except msgspec.ValidationError as error:
-        raise ProblemError(422, f"in the address: {error}") from None
+        raise ProblemError(422, f"in the address: {told(error, serving.types.options[name])}") from None
     return msgspec.structs.asdict(made)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -39,6 +39,8 @@ OPTIONS: dict[str, list[Any]] = {
     "add_new": [_K, ("existing", ExistingNew, "refuse")],
     "update": [],
 }
+#: The place of an item of a request, in messages of msgspec; and the most characters of one of them, which may name what a client sent.
+ITEM, MOST_SAID = " - at `$.items[", 300
 #: An item of each form that needs no number of dimensions.
 EXAMPLES: dict[str, Any] = {
     "text": "the quick brown fox jumps over the lazy dog",
@@ -138,12 +140,24 @@ class Types:
         ids = ("ids", Annotated[list[Id], some])
         self.requests["remove"] = defined("Remove", ids, ("missing", Missing, "ignore"))
         self.requests["contains"] = defined("Contains", ids)
-        self.decode = {name: msgspec.json.Decoder(one).decode for name, one in self.requests.items()}
-        self.decode_line = {name: msgspec.json.Decoder(one).decode for name, one in self.lines.items()}
+        self.decoders = {name: msgspec.json.Decoder(one) for name, one in self.requests.items()}
+        self.line_decoders = {name: msgspec.json.Decoder(one) for name, one in self.lines.items()}
 
 
 def defined(name: str, *fields: Any) -> type[Struct]:
     return msgspec.defstruct(name, fields, forbid_unknown_fields=True)
+
+
+def told(error: msgspec.ValidationError, kind: type[Struct]) -> str:
+    """The fault of a request, or of an item, of this type. It adds the names and values that are expected, which msgspec leaves out."""
+    said, types = str(error), get_type_hints(kind, include_extras=True)
+    shown = said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}..."
+    if said.startswith("Object contains unknown field"):
+        names = types if ITEM not in said else get_type_hints(get_args(get_args(types["items"])[0])[0])
+        return f"{shown}; expected fields: {', '.join(names)}"
+    if said.startswith("Invalid enum value"):
+        return f"{shown}; expected one of {', '.join(get_args(types[said.rpartition('$.')[2].strip('`')]))}"
+    return shown
 
 
 def titled(name: str) -> str:
