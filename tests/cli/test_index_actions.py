@@ -365,6 +365,8 @@ def test_settings_of_a_file_hold_for_the_index(folder: Path) -> None:
     Path("likewise.toml").write_text('by = "words:3"\n[index]\nsets = "compact"\nid = "name"\n')
     Path("first.jsonl").write_text(lines("a", name="x"))
     assert run("index", "build", "set.lw", "first.jsonl").exit_code == 0
+    said = run("index", "create", "none.lw", *BY, "--sets", "none").stderr
+    assert "0.041; of the items exactly at the threshold about half are listed" in said
     facts = json.loads(run("index", "info", "set.lw", "--json").stdout)
     assert (facts["settings"]["by"], facts["settings"]["sets"], ids("set.lw")) == ("words:3", "compact", ["x"])
     assert run("index", "create", "empty.lw").exit_code == 0, "the id is an option of another action"

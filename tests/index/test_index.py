@@ -127,6 +127,15 @@ def test_facts_are_those_that_apply():
         assert {name: value for name, value in info.items() if name in shown} == facts
 
 
+def test_facts_say_how_far_estimates_spread():
+    """Slots agree with p = s + (1 - s)/256: sqrt(p (1 - p) / slots) / (255/256)."""
+    facts = lw.Index.create(by="words:2", sets="none").info()
+    slots, agree = facts["bands"] * facts["rows"], 0.8 + 0.2 / 256
+    assert facts["standard_error"] == pytest.approx((agree * (1 - agree) / slots) ** 0.5 * 256 / 255)
+    assert facts["standard_error"] == pytest.approx(0.0409, abs=1e-4)
+    assert "standard_error" not in lw.Index.create(by="words:2", sets="compact").info()
+
+
 def test_a_measure_without_bands_is_refused_whatever_else_is_given():
     for make in (lambda **more: lw.Index.create(**more), lambda **more: lw.Index.build(None, ["a", "b"], **more)):
         for more in ({}, {"within": 2}, {"threshold": 0.9}):

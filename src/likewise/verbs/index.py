@@ -117,7 +117,8 @@ class Index:
         ``per``: a name for groups; only items with an equal value are compared, and the value is given with each item.
 
         ``sets`` is what is kept of each item to compare it: "full"; "compact", the upper 48 bits of each shingle or element; or "none", shortened
-        signatures of 8 bits a slot, so that answers are estimates, and `add_new` is not possible.
+        signatures of 8 bits a slot, so that answers are estimates, which list about half of the items exactly at the threshold, and `add_new` is not
+        possible.
         ``durability``: with "commit" an acknowledged write survives power loss, with "relaxed" only the end of the process, however it ends.
         ``overwrite`` replaces an index that is there.
 
@@ -344,12 +345,18 @@ class Index:
         self.store.backup(Path(path))
 
     def info(self) -> dict[str, Any]:
-        """Facts about the index, as plain values: items, removed, bytes, durability, and its settings."""
+        """Facts about the index, as plain values: items, removed, bytes, durability, and its settings.
+
+        recall: the probability that a query is compared with an item exactly at the threshold. standard_error, of an index without sets: that of the
+        estimate of such an item, so that about half of those that are compared are listed.
+        """
         plan = self.settings.plan
         chosen = self.settings.described()
         limit = "within" if self.settings.options.method.facts.distance else "threshold"
         kept = ("by", "normalize", "seed", "per", "family", "sets", *["bits"] * (self.settings.sets == "compact"), "likewise")
         layout = {"bands": plan.bands, "rows": plan.rows, "recall": plan.recall}
+        if not self.settings.exact:
+            layout["standard_error"] = self._usual.errors(np.array([float(plan.threshold)])).item()
         kind, facts = self.settings.options.method.kind, chosen["facts"]
         items = {name: facts[name] for name in ("dimension", "wide", "sparse") if facts[name] or (name != "dimension" and kind.name == "vectors")}
         return {**self.store.info(), limit: float(plan.threshold), **layout, **{name: chosen[name] for name in kept}, **items}
