@@ -9,9 +9,10 @@ import pytest
 
 from likewise.errors import FormatError, UsageError
 from likewise.index.ids import json_ids
-from likewise.index.settings import Settings, settings_of
+from likewise.index.settings import settings_of
 from likewise.index.sketching import Sketching, items_of
 from likewise.index.store import Items
+from likewise.index.stored_settings import restored, stored
 from likewise.records import TEXT, Records
 from likewise.stages.sketch import sketcher
 
@@ -39,8 +40,8 @@ KINDS = [
 @pytest.mark.parametrize(("choices", "batch"), KINDS, ids=[str(choices) for choices, _ in KINDS])
 def test_stored_settings_make_the_same_items(choices, batch):
     settings = settings_of(**choices)
-    again = Settings.from_dict(json.loads(json.dumps(settings.to_dict())))
-    assert again.to_dict() == settings.to_dict() and not again.difference(settings)
+    again = restored(json.loads(json.dumps(stored(settings))))
+    assert stored(again) == stored(settings) and not again.difference(settings)
     assert again.plan.recall == settings.plan.recall >= 0.99 or "bands" in choices
     ids = json_ids(list(range(len(batch))))
     one, other = (Sketching(made).items(batch, ids) for made in (settings, again))
@@ -61,11 +62,11 @@ def joined(parts: list[Items], name: str) -> np.ndarray:
 
 def test_a_version_that_sketches_in_another_way_is_told(monkeypatch):
     """Other constants of the hash functions give another scheme."""
-    kept = settings_of().to_dict()
-    assert Settings.from_dict(kept).to_dict() == kept
+    kept = stored(settings_of())
+    assert stored(restored(kept)) == kept
     monkeypatch.setattr("likewise.items.documents.BYTE_KEYS", np.uint64(1))
     with pytest.raises(FormatError, match="in another way"):
-        Settings.from_dict(kept)
+        restored(kept)
 
 
 def test_a_batch_and_the_columns_of_a_run_give_the_same_items():
@@ -126,9 +127,9 @@ def test_what_cannot_be_in_an_index_is_refused_with_a_reason(choices, said):
 )
 def test_damaged_settings_are_refused(change, said):
     with pytest.raises(FormatError, match=said):
-        Settings.from_dict(settings_of().to_dict() | change)
+        restored(stored(settings_of()) | change)
     with pytest.raises(FormatError, match="format None"):
-        Settings.from_dict([])
+        restored([])
 
 
 def test_a_difference_names_both_values():

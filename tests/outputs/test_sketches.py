@@ -13,7 +13,7 @@ import pytest
 import likewise as lw
 from kind_items import MADE, write
 from likewise import families
-from likewise.index.settings import Settings
+from likewise.index.stored_settings import restored
 from likewise.io import bands, batches, sketches
 from likewise.io.formats import lines
 from likewise.io.work import Work
@@ -69,7 +69,7 @@ def test_they_describe_the_kept_records(tmp_path):
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert "sketches/000000.arrow" in [entry["path"] for entry in manifest["outputs"]]
     assert manifest["method"]["sketches"] is True
-    settings = Settings.from_dict(manifest["index"])
+    settings = restored(manifest["index"])
     assert (settings.plan.bands, settings.plan.rows, str(settings.options.method), settings.options.bound) == (5, 3, "words:5", Fraction("0.8"))
 
 

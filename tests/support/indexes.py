@@ -10,6 +10,7 @@ import numpy as np
 import likewise as lw
 from index_stores import STORES
 from likewise.index.settings import settings_of
+from likewise.index.stored_settings import stored
 from likewise.stages import candidates
 from plain_store import PlainStore
 
@@ -17,12 +18,12 @@ from plain_store import PlainStore
 def plain_index(**choices: Any) -> lw.Index:
     """An index over the store by definition."""
     settings = settings_of(**choices)
-    return lw.Index(PlainStore(settings.to_dict(), settings.bands, budget=candidates.BUDGET))
+    return lw.Index(PlainStore(stored(settings), settings.bands, budget=candidates.BUDGET))
 
 
 def index_in(name: str, folder: Path, **choices: Any) -> lw.Index:
     """An index over the store of this name (`index_stores.STORES`)."""
-    return lw.Index(STORES[name].create(settings_of(**choices).to_dict(), folder))
+    return lw.Index(STORES[name].create(stored(settings_of(**choices)), folder))
 
 
 def reopened(ix: lw.Index, name: str, folder: Path) -> lw.Index:

@@ -11,14 +11,13 @@ import numpy as np
 
 from likewise import __version__
 from likewise.choices import CHOICES, Kept
-from likewise.errors import FormatError, LikewiseError, UsageError
+from likewise.errors import UsageError
 from likewise.io.groups import Groups
 from likewise.job import Job
 from likewise.messages import option
 from likewise.methods import Measure, parse
 from likewise.options import Options, resolve
 from likewise.planning import Facts, Plan, choose
-from likewise.planning.families import FAMILIES
 from likewise.runs.inspection import job_of
 
 #: Upper bits of a shingle that ``sets="compact"`` keeps. Two shingles of a pair of sets of 200 agree in them by chance with a probability of 1.4e-10.
@@ -35,7 +34,7 @@ LEAST_RECALL = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of an index. Made by `settings_of` from the options of a user, and by `Settings.from_dict` from what a store keeps."""
+    """Settings of an index. Made by `settings_of` from the options of a user, and by `index.stored_settings` from what a store keeps."""
 
     options: Options
     facts: Facts
@@ -67,17 +66,8 @@ class Settings:
         """The job that sketches and compares the items."""
         return replace(job_of(self.options, facts=self.facts, grouped=self.grouped), plan=self.plan, exact=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The settings as JSON, for a store, which itself reads sets, bands, bits and slots alone; `from_dict` reads them.
-
-        ``scheme`` is a digest of a known item as it is sketched, so that a version that sketches items differently is recognized.
-        """
-        from likewise.index.sketching import scheme_of
-
-        return {**self.described(), "scheme": scheme_of(self)}
-
     def described(self) -> dict[str, Any]:
-        """The settings as plain values, without their scheme."""
+        """The settings as plain values."""
         options, facts = self.options, self.facts
         family = {"name": self.plan.collision.family, **self.plan.collision.parameters}
         layout = {"bands": self.plan.bands, "rows": self.plan.rows, "sketch": self.plan.sketch, "tune": self.plan.tune}
@@ -96,25 +86,6 @@ class Settings:
             "plan": {**layout, "chosen_by": self.plan.chosen_by},
             **{name: getattr(self, name) for name in ("sets", "bands", "bits", "slots")},
         }
-
-    @classmethod
-    def from_dict(cls, given: Any) -> Settings:
-        """The settings that a store keeps. Raises FormatError if they are damaged or of another version of likewise."""
-        if not isinstance(given, Mapping) or given.get("format") != FORMAT:
-            found = given.get("format") if isinstance(given, Mapping) else None
-            raise FormatError(f"the settings of the index have the format {found!r}, and this version of likewise reads {FORMAT}; {made_by(given)}")
-        from likewise.index.sketching import scheme_of
-
-        try:
-            found, scheme = read(given), given["scheme"]
-            if scheme_of(found) != scheme:
-                raise FormatError(f"this version of likewise sketches items in another way than the index; {made_by(given)}")
-            return found
-        except FormatError:
-            raise
-        except (LikewiseError, KeyError, TypeError, ValueError, AttributeError) as error:
-            fault = getattr(error, "marked", None) or f"{type(error).__name__} {error}"
-            raise FormatError(f"the settings of the index are damaged: {fault}; restore the index from a backup") from error
 
     def keeping(self, sets: Kept) -> Settings:
         """The same settings for an index that keeps this of each item. Raises UsageError for items that cannot be kept so."""
@@ -197,51 +168,9 @@ def facts_of(options: Options, dimension: int | None, *, wide: bool, sparse: boo
     return Facts(int(dimension), wide=wide)
 
 
-def read(given: Mapping[str, Any]) -> Settings:
-    """`Settings.from_dict`, without its checks."""
-    known, layout, family = given["facts"], given["plan"], dict(given["family"])
-    limit = "within" if "within" in given else "threshold"
-    modes = {name: layout[name] for name in ("sketch", "tune") if layout[name]}
-    asked = {limit: given[limit], "recall": given["recall"], "bands": layout["bands"], "rows": layout["rows"], **modes}
-    by = {"by": given["by"]} | ({"normalize": list(given["normalize"]) or "none"} if normalizes(given["by"]) else {})
-    options = resolve(**by, **asked, seed=given["seed"], **({"per": given["per"]} if given["per"] is not None else {}))
-    facts = facts_of(options, None if known["sparse"] else known["dimension"], wide=known["wide"], sparse=known["sparse"])
-    name = family.pop("name")
-    plan = choose(method=options.method, facts=facts, family=name, **options.asked)
-    assert options.bound is not None
-    curves = [curve for curve in FAMILIES[name].curves(options.method, float(options.bound), facts) if curve.parameters == family]
-    if not curves or given["sets"] not in CHOICES["sets"]:
-        raise FormatError(f"the settings of the index name a family that this version of likewise does not plan; {made_by(given)}")
-    plan = replace(plan, chosen_by=layout["chosen_by"], model=replace(plan.model, curve=curves[0]))
-    groups = given["groups"]
-    grouped = None if groups is None else Groups.of_words(unpacked(groups["words"]), unpacked(groups["of"]))
-    settings = Settings(options=options, facts=facts, plan=plan, sets=given["sets"], grouped=grouped)
-    for kept in ("bands", "bits", "slots"):
-        if getattr(settings, kept) != given[kept]:
-            raise FormatError(f"the index keeps {given[kept]} {kept}, and this version of likewise {getattr(settings, kept)}; {made_by(given)}")
-    return settings
-
-
-def normalizes(by: str) -> bool:
-    """True if texts or strings are compared, which are normalized."""
-    method = parse(by)
-    return not isinstance(method, Measure) or method.kind.normalized
-
-
-def made_by(given: Any) -> str:
-    """The advice about an index of another version."""
-    version = given.get("likewise") if isinstance(given, Mapping) else None
-    return f"likewise {version} made it: read it with that version, or build the index again"
-
-
 def packed(words: np.ndarray) -> str:
     """Words as text: uint64[m], little endian, in base64."""
     return base64.b64encode(np.ascontiguousarray(words, "<u8").tobytes()).decode()
-
-
-def unpacked(text: str) -> np.ndarray:
-    """The words that `packed` wrote."""
-    return np.frombuffer(base64.b64decode(text, validate=True), "<u8").astype(np.uint64)
 
 
 def shown(value: Any) -> str:

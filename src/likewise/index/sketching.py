@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import xxhash
 
 from likewise.errors import UsageError
 from likewise.families.bbit import BBit
@@ -61,14 +60,6 @@ class Sketching:
         if len(values) != n:
             raise UsageError(f"{option('per')}: {len(values):,} values for {n:,} items; give one for each")
         return group_words(binary.from_list(values), n, self.job.seed)
-
-
-def scheme_of(settings: Settings) -> str:
-    """A digest of a known item as an index with these settings keeps it. It tells versions apart that sketch items in different ways."""
-    sketching, facts = Sketching(settings), settings.facts
-    known = sketching.job.kind.known(facts.dimension or facts.features or 1)
-    found = sketching.items(known, per=None if settings.options.per is None else ["milk"])
-    return xxhash.xxh3_128_hexdigest(b"".join(each.tobytes() for each in (found.keys, found.copy, found.size, found.words, found.slots)))
 
 
 def refuse_origins(found: Items, tokens: np.ndarray) -> None:

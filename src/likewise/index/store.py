@@ -148,7 +148,7 @@ class Store(Protocol):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings of the index (`settings.Settings`), as JSON."""
+        """The settings of the index (`stored_settings.stored`), as JSON."""
 
     @property
     def where(self) -> str:

@@ -14,6 +14,7 @@ from likewise.errors import DataError, UsageError
 from likewise.index.opened import SCHEMES, opened
 from likewise.index.settings import Settings
 from likewise.index.source import Indexed
+from likewise.index.stored_settings import restored
 from likewise.io.address import place
 from likewise.io.groups import Groups
 from likewise.io.manifest import is_index as has_index
@@ -42,7 +43,7 @@ def indexed(given: Any) -> Indexed | None:
     reopen = partial(opened, given, read_only=True)
     store = reopen()
     try:
-        settings, where = Settings.from_dict(store.settings), store.where
+        settings, where = restored(store.settings), store.where
     finally:
         store.close()
     return Indexed(name_of(where), where, settings, reopen)

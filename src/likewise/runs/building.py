@@ -20,6 +20,7 @@ from likewise.index.opened import built, check_new
 from likewise.index.settings import Settings, check_bands, settings_of_job
 from likewise.index.sketching import items_of
 from likewise.index.store import Items, Store
+from likewise.index.stored_settings import restored, stored
 from likewise.io.collection import STDIN
 from likewise.io.ids import as_json, from_json
 from likewise.io.sketches import Block, Stored, Written
@@ -93,7 +94,7 @@ class Creation:
                 raise FormatError(
                     f"{out}: the sketches are of the scheme {scheme}, and this version of likewise makes {HASH_SCHEME}; run dedup again"
                 )
-            settings = Settings.from_dict(manifest["index"]).keeping(self.sets)
+            settings = restored(manifest["index"]).keeping(self.sets)
             files = [whole(out, manifest, entry["path"]) for entry in manifest["outputs"] if entry["path"].startswith("sketches/")]
         written = Written(files, settings.bands, settings.options.per is not None)
         store, added = self.made(settings, written, lambda items: None)
@@ -111,7 +112,7 @@ class Creation:
                 begin += len(block)
                 advance(len(block))
 
-        return built(self.where, settings.to_dict(), blocks(), durability=self.durability, overwrite=self.overwrite)
+        return built(self.where, stored(settings), blocks(), durability=self.durability, overwrite=self.overwrite)
 
 
 def check_existing(existing: object) -> None:

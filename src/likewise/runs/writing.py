@@ -19,6 +19,7 @@ from likewise import __version__, schema
 from likewise.engines.threads import peak_memory
 from likewise.errors import DataError, UsageError, naming
 from likewise.index.settings import settings_of_job
+from likewise.index.stored_settings import stored
 from likewise.io import sketches, upload
 from likewise.io.address import Address
 from likewise.io.collection import Collection
@@ -366,7 +367,7 @@ def manifest(collection: Collection, job: Job, outputs: list[dict[str, Any]]) ->
     ]
     sides = sided("inputs", inputs, collection.first_side)
     outputs = [{**entry, "path": printable(entry["path"])} for entry in sorted(outputs, key=lambda entry: entry["path"].split("/"))]
-    index = {"index": settings_of_job(job).to_dict()} if job.options.sketches else {}
+    index = {"index": stored(settings_of_job(job))} if job.options.sketches else {}
     return {"format": "likewise/output", "version": 1, **described(job, "dedup"), **index, **sides, "outputs": outputs}
 
 

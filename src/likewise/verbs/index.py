@@ -20,9 +20,10 @@ from likewise.index.answers import Answers, Comparison, answers, table
 from likewise.index.arrivals import add_new
 from likewise.index.ids import is_id, json_id, json_ids
 from likewise.index.opened import created, opened, shown
-from likewise.index.settings import Settings, settings_of
+from likewise.index.settings import settings_of
 from likewise.index.sketching import Sketching, nothing
 from likewise.index.store import Change, IdRule, Items, Store
+from likewise.index.stored_settings import restored, stored
 from likewise.io.ids import from_json
 from likewise.items.wrapped import wrapped
 from likewise.messages import either, option, quoted
@@ -77,7 +78,7 @@ class Index:
         if not hasattr(store, "settings"):
             raise UsageError(f"lw.Index({store!r:.60}): lw.Index.open opens an index, lw.Index.create makes one")
         self.store = store
-        self.settings = Settings.from_dict(store.settings)
+        self.settings = restored(store.settings)
         self.sketching = Sketching(self.settings)
         self._at: Any = lru_cache(64)(lambda limit: Comparison(self.settings, limit))
         self._usual = Comparison(self.settings, self.settings.plan.threshold)
@@ -128,7 +129,7 @@ class Index:
         choices |= {"bands": bands, "rows": rows, "slots": slots, "sketch": sketch, "tune": tune, "preset": preset, "seed": seed}
         refuse_empty(where=where, **choices)
         settings = settings_of(sets=sets, dimension=dimension, wide=wide, sparse=sparse, **choices)
-        return cls(created(where, settings.to_dict(), durability=durability, overwrite=overwrite))
+        return cls(created(where, stored(settings), durability=durability, overwrite=overwrite))
 
     @classmethod
     def open(cls, where: str | Path, *, read_only: bool = False, durability: Durability = "commit") -> Self:
