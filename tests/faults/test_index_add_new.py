@@ -13,7 +13,7 @@ from index_faults import Forked
 from index_servers import SERVED, server
 from index_stores import STORES
 from indexes import index_in
-from likewise.index.embedded import upkeep
+from likewise.index import merging
 from planted_sets import CHOICES, brought, judge, planted
 
 WRITERS = 8
@@ -64,7 +64,7 @@ def test_of_similar_items_that_meet_one_is_added(name, tmp_path):
 def test_in_a_folder(disk, scaled, monkeypatch, sets):
     """With a tail of so few items that it is flushed many times."""
     for name, number in (("TAIL", 16), ("SEGMENTS", 3)):
-        monkeypatch.setattr(upkeep, name, number)
+        monkeypatch.setattr(merging, name, number)
     items = planted(2, scaled(300, 60))
     with lw.Index.create(disk / "index", sets=sets, **CHOICES) as index:
         many = judge(index, items, told := by_threads(index, items))

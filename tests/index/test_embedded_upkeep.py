@@ -15,9 +15,9 @@ import pytest
 
 from index_stores import made, settings_for
 from likewise.errors import FormatError, UsageError
-from likewise.index import embedded
+from likewise.index import embedded, merging
 from likewise.index.embedded import database, upkeep, writer
-from likewise.index.embedded.upkeep import named, to_merge
+from likewise.index.merging import named
 from likewise.index.segment import Segment
 from likewise.index.store import Change, Items
 from plain_store import parted
@@ -44,54 +44,16 @@ def files_of(place: Path) -> set[str]:
     return {path.name[:8] for path in place.glob("0*")}
 
 
-# --- which segments are merged
-
-
-@pytest.mark.parametrize(
-    ("items", "removed", "merged"),
-    [
-        ([], [], []),
-        ([10] * 8, [0] * 8, []),
-        ([10] * 9, [0] * 9, [10] * 9),
-        ([100] + [10] * 8, [0] * 9, [10] * 8),
-        ([1000, 800, 400, 200, 100, 50, 25, 12, 5], [0] * 9, [12, 5]),
-        ([30, 30, 20, 10, 10, 10, 10, 10, 10], [0] * 9, [30, 30, 20, 10, 10, 10, 10, 10, 10]),
-        ([500, 64, 8, 8, 8, 8, 8, 8, 8], [0] * 9, [8] * 7),
-        ([10, 10], [0, 3], [10]),  # more than a quarter was removed
-        ([12, 12], [0, 3], []),
-        ([1 << 24] * 9, [0] * 9, []),  # as large as can be
-        ([1 << 24] * 8 + [10, 5], [0] * 10, [10, 5]),
-    ],
-)
-def test_which_segments_are_merged(items, removed, merged):
-    begin, end = to_merge(items, removed)
-    assert items[begin:end] == merged and (end == len(items) or not merged or merged == [10])
-
-
-def test_segments_stay_few_and_items_are_seldom_written_again():
-    """1,000 flushes of equal size: each item is written again 4 times on average, where 8 segments at most are there."""
-    sizes: list[int] = []
-    written = 0
-    for _ in range(1000):
-        sizes.append(1)
-        begin, end = to_merge(sizes, [0] * len(sizes))
-        if end > begin:
-            written += sum(sizes[begin:end])
-            sizes[begin:end] = [sum(sizes[begin:end])]
-        assert len(sizes) <= upkeep.SEGMENTS
-    assert written / 1000 < 5
-
-
 # --- flush and compaction
 
 
 def test_a_full_tail_becomes_a_segment_and_segments_stay_few(store, monkeypatch):
-    monkeypatch.setattr(upkeep, "TAIL", 10)
+    monkeypatch.setattr(merging, "TAIL", 10)
     for own in range(40):
         store.write(Change(some(*range(5 * own, 5 * own + 5))))
     store.upkeep.wait()
     view = store.view()
-    assert ids_of(view) == list(range(200)) and 1 <= len(named(view)) <= upkeep.SEGMENTS + 1
+    assert ids_of(view) == list(range(200)) and 1 <= len(named(view)) <= merging.SEGMENTS + 1
     assert files_of(store.folder) == {f"{one.name:08d}" for one in named(view)} == {f"{one.name:08d}" for one in store.state.segments}
     assert store.check() == []
 
@@ -99,19 +61,19 @@ def test_a_full_tail_becomes_a_segment_and_segments_stay_few(store, monkeypatch)
 @pytest.mark.parametrize("each", [1, 3, 5])
 def test_writers_that_are_open_for_one_commit_each_leave_few_segments(store, monkeypatch, each):
     """As a scheduled job does. What a writer begins is finished when it closes; what it leaves to do, the next one begins."""
-    monkeypatch.setattr(upkeep, "TAIL", 4)
-    monkeypatch.setattr(upkeep, "SEGMENTS", 3)
+    monkeypatch.setattr(merging, "TAIL", 4)
+    monkeypatch.setattr(merging, "SEGMENTS", 3)
     store.close()
     for own in range(0, 60 * each, each):
         with closing(embedded.open(store.folder)) as job:
             job.write(Change(some(*range(own, own + each))))
         with closing(embedded.open(store.folder, read_only=True)) as reader:
-            assert reader.info()["segments"] <= upkeep.SEGMENTS + 1 and reader.info()["in_log"] < 4 + each
+            assert reader.info()["segments"] <= merging.SEGMENTS + 1 and reader.info()["in_log"] < 4 + each
     assert ids_of(reader.found.parts) == list(range(60 * each)) and embedded.open(store.folder, read_only=True).check() == []
 
 
 def test_a_closing_writer_refuses_changes_and_finishes_its_flush(store, monkeypatch):
-    monkeypatch.setattr(upkeep, "TAIL", 4)
+    monkeypatch.setattr(merging, "TAIL", 4)
     going_on, merged = Event(), upkeep.merged
 
     def slowly(*args):
@@ -162,7 +124,7 @@ def test_a_flush_deletes_its_rows_and_keeps_later_ones(store, monkeypatch):
 
 
 def test_writers_wait_where_the_tail_is_full_and_the_one_before_is_not_yet_a_segment(store, monkeypatch):
-    monkeypatch.setattr(upkeep, "TAIL", 4)
+    monkeypatch.setattr(merging, "TAIL", 4)
     going_on, merged = Event(), upkeep.merged
 
     def slowly(*args):
@@ -208,7 +170,7 @@ def test_a_segment_of_which_a_quarter_was_removed_is_written_anew(store):
 
 
 def test_a_failing_flush_is_the_error_of_each_later_write(store, monkeypatch):
-    monkeypatch.setattr(upkeep, "TAIL", 4)
+    monkeypatch.setattr(merging, "TAIL", 4)
 
     def failing(*args):
         raise OSError(28, "No space left on device")
@@ -252,7 +214,7 @@ def test_the_log_of_sqlite_is_written_over_and_not_cut(store, monkeypatch):
 
 READER = """
 import sys
-from likewise.index import embedded
+from likewise.index import embedded, merging
 store = embedded.open(sys.argv[1], read_only=True)
 for line in sys.stdin:
     print(" ".join(one.decode() for _, items in store.view().scan() for one in items.ids), flush=True)
@@ -331,7 +293,7 @@ def test_a_reader_writes_nothing(store):
 
 
 def test_readers_on_threads_beside_a_writer_see_a_growing_prefix(store, monkeypatch):
-    monkeypatch.setattr(upkeep, "TAIL", 16)
+    monkeypatch.setattr(merging, "TAIL", 16)
     wrong: list[list[int]] = []
     done = Event()
 
@@ -360,7 +322,7 @@ def test_readers_on_threads_beside_a_writer_see_a_growing_prefix(store, monkeypa
 
 def test_a_backup_is_a_whole_index_of_one_moment_beside_writes(store, tmp_path, monkeypatch):
     """Each write adds one item and removes the one three before, so a consistent copy has three items that follow each other."""
-    monkeypatch.setattr(upkeep, "TAIL", 8)
+    monkeypatch.setattr(merging, "TAIL", 8)
     store.write(Change(some(0, 1, 2)))
     done = Event()
 

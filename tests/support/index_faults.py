@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from index_steps import Step, states
-from likewise.index.embedded import database, upkeep
+from likewise.index import merging
+from likewise.index.embedded import database
 from likewise.index.store import Store
 
 PATIENCE = 120
@@ -24,7 +25,7 @@ PATIENCE = 120
 
 def small() -> None:
     """Make the limits of this process small, for good: to be called in a fork."""
-    database.ROOM, database.LOG, upkeep.TAIL, upkeep.SEGMENTS = 16 << 10, 64 << 10, 8, 3
+    database.ROOM, database.LOG, merging.TAIL, merging.SEGMENTS = 16 << 10, 64 << 10, 8, 3
 
 
 @contextmanager

@@ -11,15 +11,11 @@ import numpy as np
 
 from likewise.errors import UsageError
 from likewise.index.changes import applied
+from likewise.index.merging import due, full
 from likewise.index.parts import Parts, laid, merged, numbered
 from likewise.index.segment import Building, Form
 from likewise.index.store import Change, Items, Outcome
 from likewise.index.tail import Tail
-
-#: A tail of more items, or more bytes, becomes a segment.
-TAIL_ITEMS, TAIL_BYTES = 1 << 13, 16 << 20
-#: So many segments of about one size become one.
-TIER = 8
 
 
 def create(where: None, settings: dict[str, Any], *, overwrite: bool = False, durability: str = "relaxed") -> MemoryStore:
@@ -47,7 +43,7 @@ class MemoryStore:
     def write(self, change: Change) -> Outcome:
         with self._lock:
             self._view, done = applied(self._view, self._tail, change, self._view.last + 1)
-            if self._tail.items >= TAIL_ITEMS or self._tail.bytes >= TAIL_BYTES:
+            if full(self._tail.items, self._tail.bytes):
                 self._flush()
             return done.outcome
 
@@ -69,8 +65,8 @@ class MemoryStore:
             recent = self._view.parts[-1]
             self._merge([recent])
             self._tail = Tail(self._form)
-            while len(sizes := [part.items for part in self._view.parts[-TIER:]]) == TIER and max(sizes) < TIER * min(sizes):
-                self._merge(self._view.parts[-TIER:])
+            while old := due(self._view):
+                self._merge(old)
 
     def _merge(self, parts: Any) -> None:
         self._view = self._view.exchanged(parts, merged(self._view, parts, self._building))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from likewise.index import segment as segments
 from likewise.index.embedded.shown import MANY, recents
+from likewise.index.merging import due, full, named
 from likewise.index.parts import Parts, merged
 from likewise.index.segment import Segment
 from likewise.index.tail import Recent
@@ -20,11 +21,6 @@ from likewise.io import disk
 
 if TYPE_CHECKING:
     from likewise.index.embedded.writer import Writer
-
-#: The tail becomes a segment when it has this many items, or bytes.
-TAIL, TAIL_BYTES = 8192, 16 << 20
-#: Segments beyond this number are merged.
-SEGMENTS = 8
 
 
 class Upkeep:
@@ -40,7 +36,7 @@ class Upkeep:
         """Begin what an earlier writer left to do: writers that are open for one item each merge no fewer segments than one that stays."""
         if self.full():
             self.start("flush", self.flush)
-        elif self.due():
+        elif due(self.writer.shown.view()):
             self.start("compact", self.compact_tiers)
 
     def after_commit(self) -> None:
@@ -95,7 +91,7 @@ class Upkeep:
                 view = writer.shown.freeze()
             self.replace(view, recents(view), folded=row)
         with writer.lock:
-            if self.due():
+            if due(writer.shown.view()):
                 self.start("compact", self.compact_tiers)
 
     def compact_tiers(self) -> None:
@@ -104,7 +100,8 @@ class Upkeep:
             while True:
                 with self.writer.lock:
                     self.writer.sound()
-                    view, old = self.writer.shown.view(), self.due()
+                    view = self.writer.shown.view()
+                    old = due(view)
                 if not old:
                     return
                 self.replace(view, old)
@@ -135,14 +132,7 @@ class Upkeep:
 
     def full(self, times: int = 1) -> bool:
         """True if the tail is to become a segment, or is so many times as large."""
-        return self.writer.shown.items >= times * TAIL or self.writer.shown.bytes >= times * TAIL_BYTES
-
-    def due(self) -> list[Segment]:
-        """The segments to merge next. Under the lock of the store."""
-        view = self.writer.shown.view()
-        found = named(view)
-        begin, end = to_merge([one.items for one in found], [view.removed_of(one) for one in found])
-        return found[begin:end]
+        return full(self.writer.shown.items, self.writer.shown.bytes, times)
 
     def replace(self, view: Parts, old: Sequence[Segment | Recent], **changes: int) -> None:
         """Write the living items of neighbors as a segment, and publish it in their place."""
@@ -160,25 +150,3 @@ class Upkeep:
             if isinstance(one, Segment):
                 for path in segments.files(writer.folder, one.name):
                     path.unlink(missing_ok=True)
-
-
-def named(view: Parts) -> list[Segment]:
-    """The segments of a view, in order."""
-    return [part for part in view.parts if isinstance(part, Segment)]
-
-
-def to_merge(items: Sequence[int], removed: Sequence[int]) -> tuple[int, int]:
-    """The neighbors to merge among some segments, from one place to another: none if these are equal.
-
-    A segment of which more than a quarter was removed is written again alone. If there are too many segments, the newest are merged, with each older
-    one that has no more items than those after it. So in 1,000 flushes an item is written again fewer than five times.
-    """
-    for place, (count, gone) in enumerate(zip(items, removed, strict=True)):
-        if 4 * gone > count:
-            return place, place + 1
-    begin, end = max(0, len(items) - 2), len(items)
-    if end <= SEGMENTS or sum(items[begin:]) > segments.MOST:
-        return end, end
-    while begin and items[begin - 1] <= sum(items[begin:]) <= segments.MOST - items[begin - 1]:
-        begin -= 1
-    return begin, end
