@@ -35,6 +35,9 @@ IGNORED = np.dtype(("u4", 2))
 #: Bins of the distribution of similarities in report.json.
 BINS = 10
 
+#: Reasons for a removal: similar to the kept row; equal shingles; an exact copy; a passage that the kept row has too; a short rest beside such one.
+REASONS = ("near", "equal", "exact", "passage", "rest")
+
 #: The outcome of each row, and the pairs behind it: the arrays of results.Decision.
 DECISION_COLUMNS: dict[str, np.dtype] = {
     "kept_row": np.dtype("i8"),

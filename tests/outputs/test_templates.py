@@ -14,6 +14,7 @@ from command_line import lines, run
 from likewise.report import removals
 from likewise.report.html import render
 from likewise.runs.outcome import in_a_line
+from likewise.stages.bins import bins_of
 
 #: Words of a template, and of the text of one page: with words:1 two pages share 180 of 180 + 2 x 20 words, a similarity of 180 / 220 = 0.818.
 SHARED, OWN = 180, 20
@@ -89,15 +90,21 @@ def test_an_item_without_an_id_of_its_own_is_named_by_its_place() -> None:
     assert removals.called({"source": "a.jsonl", "position": 7, "representative": None}) == "record 8 of a.jsonl"
 
 
+def binned(values: list[float], limit: float, *, distances: bool = False, whole: bool = False) -> list[list[float]]:
+    bins = bins_of(limit, distances=distances, whole=whole)
+    return bins.listed(bins.count(np.array(values)))
+
+
 def test_bins_hold_all_values_once() -> None:
     """An edge belongs to the bin that begins there, equality to the last one."""
-    found = removals.bins(np.array([0.8, 0.82, 0.8199, 0.99, 1.0, 1.0 + 1e-12]), 0.8, False)
+    found = binned([0.8, 0.82, 0.8199, 0.99, 1.0, 1.0 + 1e-12], 0.8)
     assert [number for _, _, number in found] == [2, 1, 0, 0, 0, 0, 0, 0, 0, 3]
     assert [edge for edge, _, _ in found] == [0.8, 0.82, 0.84, 0.86, 0.88, 0.9, 0.92, 0.94, 0.96, 0.98] and found[-1][1] == 1
-    assert removals.bins(np.array([0.0, 5.0, 12.5]), 12.5, True)[4] == [5.0, 6.25, 1]
-    assert removals.bins(np.ones(3), 1.0, False) == [[1.0, 1.0, 3]]
-    assert removals.whole_bins(np.array([1.0, 3.0, 3.0]), 3) == [[0, 0, 0], [1, 1, 1], [2, 2, 0], [3, 3, 2]]
-    assert removals.whole_bins(np.array([0.0, 4.0, 25.0]), 25) == [[0, 2, 1], [3, 5, 1], *([i, i + 2, 0] for i in range(6, 24, 3)), [24, 25, 1]]
+    assert binned([0.0, 5.0, 12.5], 12.5, distances=True)[4] == [5.0, 6.25, 1]
+    assert binned([1.0] * 3, 1.0) == [[1.0, 1.0, 3]]
+    assert binned([1.0, 3.0, 3.0], 3, distances=True, whole=True) == [[0, 0, 0], [1, 1, 1], [2, 2, 0], [3, 3, 2]]
+    few = [[i, i + 2, 0] for i in range(6, 24, 3)]
+    assert binned([0.0, 4.0, 25.0], 25, distances=True, whole=True) == [[0, 2, 1], [3, 5, 1], *few, [24, 25, 1]]
 
 
 def test_other_kinds_have_a_distribution_and_no_templates() -> None:

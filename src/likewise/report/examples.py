@@ -30,7 +30,7 @@ class Example:
     removed_id: object
     removed_source: str
     similarity: float | None  # or distance; None or NaN: not checked
-    reason: str  # of results.REASONS
+    reason: str  # of schema.REASONS
     kept_text: str
     removed_text: str
     kept_position: int | None = None

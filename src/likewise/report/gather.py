@@ -8,8 +8,9 @@ from likewise.io.collection import Collection
 from likewise.job import Job
 from likewise.report.differences import groups_of
 from likewise.report.examples import Example
-from likewise.runs.results import REASONS, Decision
+from likewise.runs.results import Decision
 from likewise.runs.shown import NEAR_THE_BEGINNING, read_again
+from likewise.schema import REASONS
 
 OF_LARGEST, OF_NEAR = 2, 4
 

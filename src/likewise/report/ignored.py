@@ -16,34 +16,35 @@ from likewise.items.pieces import fingerprints, joined, runs
 from likewise.items.words import Hasher
 from likewise.job import Job
 from likewise.methods import Text
-from likewise.runs.items import Run, bare, shingles
+from likewise.report.read import Read
+from likewise.runs.items import Run
 from likewise.runs.shown import NEAR_THE_BEGINNING, read_again
 
 #: Passages in the report, and the characters of each. Longer texts are not searched for them.
 PASSAGES, SHOWN, LONGEST = 10, 200, 1 << 18
 
 
-def facts(collection: Collection, run: Run) -> dict[str, Any]:
+def facts(read: Read, run: Run) -> dict[str, Any]:
     """The part of a report about ignored shingles; empty if the run ignores nothing."""
     job = run.job
     if job.ignored is None:
         return {}
-    of, occurrences = totals(collection)
+    of, occurrences = totals(read)
     found: dict[str, Any] = {
         "shingles": len(job.ignored.words),
         "occurrences": occurrences,
         "of": of,
-        "items_without_others": int(bare(collection).sum()),
+        "items_without_others": read.total("bare"),
     }
     if run.common is not None:
         common, items = run.common
-        found["common"] = {"share": str(job.options.ignore_common), "items": items, "shingles": len(common.words), "most": passages(collection, run)}
+        found["common"] = {"share": str(job.options.ignore_common), "items": items, "shingles": len(common.words), "most": passages(read.rows, run)}
     return {"ignored": found}
 
 
-def totals(collection: Collection) -> tuple[int, int]:
+def totals(read: Read) -> tuple[int, int]:
     """The number of shingles of all items, and of the ignored ones among them; repeats count."""
-    of, occurrences = shingles(collection).sum(axis=0, dtype=np.int64).tolist()
+    of, occurrences = (sum(int(side.sums["shingles"][place]) for side in read.sides) for place in range(2))
     return of, occurrences
 
 
@@ -102,11 +103,11 @@ def pieces(text: str, job: Job) -> tuple[list[Any], list[int], int]:
     return names, fingerprints(names, job.method, job.seed), 0 if job.method.unit == "stopwords" else job.method.k - 1
 
 
-def warnings(collection: Collection, job: Job) -> Iterator[str]:
+def warnings(read: Read, job: Job) -> Iterator[str]:
     """Yield a warning if most shingles are ignored."""
     if job.ignored is None:
         return
-    of, occurrences = totals(collection)
+    of, occurrences = totals(read)
     if occurrences * 2 > of:
         what = "shingles" if isinstance(job.method, Text) else "elements"
         yield f"{share(occurrences, of)} of all {what} are ignored ({occurrences:,} of {of:,}); similarities are computed without them"

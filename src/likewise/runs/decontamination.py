@@ -30,7 +30,7 @@ from likewise.records import TEXT
 from likewise.runs import pipeline
 from likewise.runs.fate import LEAST_LEFT, Fate
 from likewise.runs.items import Items, Run
-from likewise.runs.results import REASONS, Decision
+from likewise.runs.results import Decision
 from likewise.runs.tables import Rows
 from likewise.stages.buckets import spread
 from likewise.stages.known import KEY_BYTES, known
@@ -209,7 +209,7 @@ def units_of(
     kept_row = np.full(len(order), -1)
     kept_row[rank[len(kept) : len(kept) + len(cut)]] = rank[len(kept) + len(cut) + which]
     reasons = np.zeros(len(order), np.int8)
-    reasons[rank[len(kept) : len(kept) + len(cut)]] = np.where(found.short, REASONS.index("rest"), REASONS.index("passage"))
+    reasons[rank[len(kept) : len(kept) + len(cut)]] = np.where(found.short, schema.REASONS.index("rest"), schema.REASONS.index("passage"))
     every = every[order]
     number = np.bincount(every[:, 0], minlength=len(documents))
     return Pieces(documents, number, every[:, 1:3], every[:, 3:5], begun(every, documents, tokens)), kept_row, reasons

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from likewise.io.collection import Collection
+from likewise.io.facts import blocks
 from likewise.io.units import Units
 from likewise.job import Job
 from likewise.kernels.units import outcomes
@@ -14,6 +15,7 @@ from likewise.records import REJECTED, Edits
 from likewise.runs.items import Items, Run
 from likewise.runs.pipeline import in_order
 from likewise.runs.results import Decision
+from likewise.stages.facts import Facts, facts, merged
 
 #: Default of --min-left: a document of which no token is left is removed.
 LEAST_LEFT = 1
@@ -35,6 +37,12 @@ class Fate:
         kept = (self.documents.column("kind") != REJECTED) & ~self.removed
         kept[self.documents.rows_of_sides[1]] = False
         return kept
+
+    def outcomes(self) -> Facts:
+        """Return the numbers of removed and kept documents of the first collection."""
+        kept = self.kept
+        masks = ((block, [("removed", self.removed[part]), ("kept", kept[part])]) for part, block in blocks(self.documents, 0))
+        return merged([facts(block, each, {}) for block, each in masks])
 
     @property
     def cut(self) -> np.ndarray:

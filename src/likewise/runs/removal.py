@@ -29,6 +29,7 @@ from likewise.runs.results import Removal
 from likewise.runs.table import ITSELF, Data, LazyData, Table
 from likewise.runs.tables import Rows, clusters_rows, removed_rows, written
 from likewise.runs.writing import dropped_rows
+from likewise.stages.facts import first_true
 
 
 def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | None, given: Any = None) -> Removal:
@@ -84,22 +85,14 @@ def kept_table(fate: Fate, job: Job, origin: Origin, given: Any) -> Table:
     if not isinstance(source, pa.Table):
         placed = partial(outputs.placed, collection)
         made = placed(np.zeros(0, np.int64)).schema
-        later = LazyData(count, made, lambda rows: placed(beginning(keep, rows)).whole(), lambda: placed(np.flatnonzero(keep)).whole())
+        later = LazyData(count, made, lambda rows: placed(first_true(keep, rows)).whole(), lambda: placed(np.flatnonzero(keep)).whole())
         return Table(later, origin=origin)
 
     def records(rows: int) -> Data:
-        chosen = beginning(keep, rows)
+        chosen = first_true(keep, rows)
         mask = np.zeros(int(chosen[-1]) + 1 if len(chosen) else 0, bool)
         mask[chosen] = True
         return Data(take(source, mask, edits=None if edits is None else edits.of(0, len(mask))), rows={ITSELF: lambda: chosen})
 
     edits = fate.edits(0, job)
     return Table(LazyData(count, source.schema, records, lambda: records(count)), given=given if edits is None else None)
-
-
-def beginning(keep: np.ndarray, count: int) -> np.ndarray:
-    """Return the numbers of the first ``count`` kept rows, int64[count]; all if there are fewer."""
-    size = 4 * count + 1024
-    while size < len(keep) and np.count_nonzero(keep[:size]) < count:
-        size *= 4
-    return np.flatnonzero(keep[:size])[:count]

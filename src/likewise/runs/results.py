@@ -13,16 +13,18 @@ import pyarrow.compute as pc
 from likewise import schema
 from likewise.drawing.numbers import shown
 from likewise.errors import UsageError
-from likewise.io.collection import BOTH
+from likewise.io.collection import BOTH, Collection
+from likewise.io.facts import blocks
+from likewise.io.units import Units
 from likewise.messages import quoted
 from likewise.planning.threshold import written
 from likewise.runs.table import Contents, Data, LazyData, Table
+from likewise.stages import clusters
+from likewise.stages.bins import Bins
+from likewise.stages.facts import Block, Facts, merged, outcome_facts
 
 if TYPE_CHECKING:
     from likewise.drawing.preview import Preview
-
-#: Reasons for a removal: similar to the kept row; equal shingles; an exact copy; a passage that the kept row has too; a short rest beside such one.
-REASONS = ("near", "equal", "exact", "passage", "rest")
 
 
 @dataclass
@@ -68,6 +70,38 @@ class Decision:
         if self.given is not None:
             return self.given
         return (self.equal + 2 * self.exact).astype(np.int8)
+
+    @property
+    def measured(self) -> np.ndarray:
+        """int64[m]: the near-duplicates of which the value is known."""
+        return np.flatnonzero(self.removed & ~self.exact & ~self.equal & ~np.isnan(self.similarity))
+
+    def outcomes(self, rows: Collection, bins: Bins) -> Facts:
+        """Return the facts about what became of the rows of the first collection. bins: counts the values of near-duplicates."""
+        removed, reason, border = self.removed, self.reason, rows.rows_of_sides[0].stop
+
+        def of(part: slice, block: Block) -> Facts:
+            return outcome_facts(block, removed[part], reason[part], self.similarity[part], self.kept_row[part] >= border, bins)
+
+        return merged([of(*each) for each in blocks(rows, 0)])
+
+    def median(self) -> float | None:
+        """Return the median value of near-duplicates; None without any."""
+        rows = self.measured
+        return float(np.median(self.similarity[rows])) if len(rows) else None
+
+    def clusters(self, rows: Collection, half_way: float | None) -> clusters.Clusters:
+        """Return the facts about clusters. half_way: near-duplicates below it may be pages of a template; None: none of this kind are."""
+        heads, members = np.unique(self.kept_row[self.removed], return_counts=True)
+        near = low = np.broadcast_to(0, len(heads))  # takes no memory
+        if half_way is not None:
+            measured = self.measured
+            place = np.searchsorted(heads, self.kept_row[measured])
+            near = np.bincount(place, minlength=len(heads))
+            low = np.bincount(place[self.similarity[measured] < half_way], minlength=len(heads))
+        others = heads[np.searchsorted(heads, rows.rows_of_sides[1].start) :]
+        items = np.unique(rows.document[others], return_index=True)[1] if isinstance(rows, Units) else slice(None)
+        return clusters.clusters(clusters.Block(heads, self.component[heads], members, near, low, rows.source_of(others[items])))
 
 
 #: Columns of removed records that are shown where all records have ids.

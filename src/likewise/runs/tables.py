@@ -18,8 +18,9 @@ from likewise.io import storage
 from likewise.io.collection import BOTH, Collection
 from likewise.io.ids import repeated
 from likewise.items.wrapped import wrapped
-from likewise.runs.results import REASONS, Decision
+from likewise.runs.results import Decision
 from likewise.runs.table import Data, LazyData, Numbers
+from likewise.schema import REASONS
 
 #: Rows made and written at once. A table in a file with more rows than this is not kept in memory for Python callers.
 BLOCK_ROWS = 1 << 16

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Never
 
-import numpy as np
-
 from likewise.choices import Html, Level, Number, OnError, Sketch, Tune, given
 from likewise.engines.local import Local
 from likewise.errors import DataError, UsageError
@@ -22,6 +20,7 @@ from likewise.progress import Progress
 from likewise.report import summary
 from likewise.report.made import as_made, compared_with
 from likewise.report.own_files import as_written
+from likewise.report.read import read_by
 from likewise.runs import pipeline
 from likewise.runs.audit import Audit
 from likewise.runs.audit import audit as measured
@@ -123,7 +122,7 @@ def audit(
         items = pipeline.distinct(pipeline.compared(collection, run.job), run, Local(run), removing=True)
         found = measured(items, run, sample, walk=bool(made))
         of_layout = run.job.plan.about_layout if run.job.plan else []  # the recall is measured, so a prediction of it is not needed
-        for said in summary.warnings(collection, items.empty, run.job, np.zeros(len(collection), bool), items.collection):
+        for said in summary.warnings(read_by(collection, run.job), run.job, read_by(items.collection, run.job)):
             if said not in of_layout:
                 run.warn(said)
         if made and made.verify != "exact":

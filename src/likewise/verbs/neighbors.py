@@ -17,8 +17,8 @@ from likewise.messages import option
 from likewise.methods import Measure, Text
 from likewise.options import Options, integer
 from likewise.progress import Progress
-from likewise.records import REJECTED
 from likewise.report import ignored, summary
+from likewise.report.read import read_by
 from likewise.runs import pipeline
 from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
@@ -88,9 +88,8 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
         sides = (int(query is not None), 0)
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], value, pipeline.value_of(run.job), sides=sides, ordered=True).whole()
         origin = Origin(collection, run)
-        none = np.zeros(len(collection), bool)
-        empty = (collection.column("kind") != REJECTED) & (collection.column("tokens") == 0)
-        for said in summary.warnings(collection, empty, run.job, none):
+        read = read_by(collection, run.job)
+        for said in summary.warnings(read, run.job):
             run.warn(said)
         queries = int((collection.source_of(np.arange(len(collection))) >= run.first_side).sum()) if query is not None else len(collection)
         report = {
@@ -102,7 +101,7 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
             "read": len(collection),
             "queries": queries,
             "with_fewer": queries - int((np.unique(rows[:, 0], return_counts=True)[1] >= k).sum()),
-            **ignored.facts(collection, run),
+            **ignored.facts(read, run),
             "warnings": run.warnings,
         }
     return Pairs(table, report, origin=origin)

@@ -18,6 +18,7 @@ from likewise.planning.spread import spread
 from likewise.progress import Progress
 from likewise.report import ignored, summary
 from likewise.report.made import compared_with
+from likewise.report.read import read_by
 from likewise.runs import pipeline
 from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
@@ -107,7 +108,8 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
         job = run.job
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(job), sides=(0, int(against is not None))).whole()
         origin = Origin(collection, run)
-        for said in summary.warnings(collection, pipeline.without_tokens(collection), job, np.zeros(len(collection), bool)):
+        read = read_by(collection, job)
+        for said in summary.warnings(read, job):
             run.warn(said)
         report = {
             "threshold": float(job.threshold),
@@ -116,8 +118,8 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
             "spread": spread(job.target, job.recall, len(rows)),
             "method": job.described(),
             "read": len(collection),
-            "not_judged": int(summary.not_judged(collection, job).sum()) if job.contained else 0,
-            **ignored.facts(collection, run),
+            "not_judged": read.sides[0].total("not_judged") if job.contained else 0,
+            **ignored.facts(read, run),
             "warnings": run.warnings,
         }
     return Pairs(table, report, origin=origin)

@@ -1,0 +1,55 @@
+"""What was read, as reports speak of it: facts about rows, and the names of the first ones of which there is something to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from likewise.io.collection import Collection
+from likewise.io.facts import Named, facts_of, named
+from likewise.job import Job
+from likewise.methods import Text
+from likewise.stages.facts import NAMED, Facts, Limits
+
+
+class Read(NamedTuple):
+    """What was read of both collections: documents, or parts of them."""
+
+    rows: Collection
+    sides: tuple[Facts, Facts]
+
+    def total(self, name: str) -> int:
+        """Return the number of rows of both sides that are counted under a name."""
+        return sum(side.total(name) for side in self.sides)
+
+    @property
+    def readable(self) -> int:
+        """The number of rows of both sides that were not rejected."""
+        return self.total("read") - self.total("rejected")
+
+    @property
+    def sides_with_ids(self) -> list[int]:
+        """The sides of which a row has an id."""
+        return [side for side, facts in enumerate(self.sides) if facts.total("read") - facts.total("rejected") > facts.total("without_id")]
+
+    def first(self, name: str, sides: Sequence[int] = (0, 1)) -> str:
+        """Return the places of the first NAMED rows that are counted under a name, with their ids, such as the names of images."""
+        found = [row for side in sides for row in named(self.rows, self.sides[side].first.get(name, []), side)][:NAMED]
+        more = " and others" if sum(self.sides[side].total(name) for side in sides) > NAMED else ""
+        return ", ".join(map(placed, found)) + more
+
+
+def placed(row: Named) -> str:
+    """Return a place for a sentence; with the id if it says more."""
+    return f"{row.source} item {row.position + 1}" + ("" if row.id in (None, row.source, row.position) else f" (id {row.id!r})")
+
+
+def read_by(collection: Collection, job: Job) -> Read:
+    """Return what was read of the rows of a collection."""
+    text = job.method if isinstance(job.method, Text) else None
+    return Read(collection, facts_of(collection, Limits(text.k if text else 0, job.options.min_tokens, least_judged(job))))
+
+
+def least_judged(job: Job) -> int:
+    """Return the least number of tokens of which a pair can say whether another item contains an item: those of a shingle."""
+    return max(job.options.min_tokens, job.method.length if isinstance(job.method, Text) else 1)

@@ -1,0 +1,111 @@
+"""Facts about rows, outcomes and clusters do not depend on how rows are cut into blocks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from likewise.records import NO_TEXT, REJECTED, TEXT
+from likewise.schema import REASONS
+from likewise.stages import clusters
+from likewise.stages.bins import bins_of
+from likewise.stages.facts import NAMED, Block, Facts, Limits, merged, outcome_facts, row_facts
+
+LIMITS = Limits(few=3, short=2, judged=4)
+BINS = bins_of(0.5, distances=False, whole=False)
+
+#: A row: source, kind, tokens, has an id, shingles, most ignored ones; was removed, why, its value, for the second side.
+ROWS = st.lists(
+    st.tuples(
+        *(st.integers(0, 4), st.sampled_from([TEXT, NO_TEXT, REJECTED]), st.integers(0, 5), st.booleans(), st.integers(0, 3), st.integers(0, 3)),
+        *(st.booleans(), st.integers(0, len(REASONS) - 1), st.one_of(st.just(float("nan")), st.floats(0.5, 1)), st.booleans()),
+    ),
+    max_size=40,
+).map(lambda rows: sorted(rows, key=lambda row: row[0]))
+CUTS = st.lists(st.integers(0, 40), max_size=5)
+
+
+def parts(number: int, cuts: list[int]) -> list[slice]:
+    borders = sorted({0, number, *(min(cut, number) for cut in cuts)})
+    return [slice(*pair) for pair in pairwise(borders)] or [slice(0, 0)]
+
+
+def facts_of(rows: list[tuple[Any, ...]], part: slice) -> tuple[Facts, Facts]:
+    """The facts about some rows and about their outcomes. The rank of row i is 10 i."""
+    some = rows[part]
+    types = (np.int64, np.uint8, np.uint32, bool, np.uint32, np.uint32, bool, np.int8, float, bool)
+    columns = (np.array([row[place] for row in some], kind) for place, kind in enumerate(types))
+    source, kind, tokens, ids, shingles, ignored, removed, reason, value, second = columns
+    numbers, counts = np.unique(source, return_counts=True)
+    block = Block(numbers, np.cumsum(counts), range(10 * part.start, 10 * part.stop, 10))
+    read = row_facts(block, kind, tokens, ids, np.stack([shingles, np.minimum(shingles, ignored)], axis=1), LIMITS)
+    return read, outcome_facts(block, removed, reason, value, second & removed, BINS)
+
+
+def plain(facts: Facts) -> dict[str, Any]:
+    """Facts as values that can be compared."""
+    counts = {name: dict(zip(facts.source.tolist(), count.tolist(), strict=True)) for name, count in facts.counts.items()}
+    return {"counts": counts, "first": facts.first, "sums": {name: values.tolist() for name, values in facts.sums.items()}}
+
+
+@given(ROWS, CUTS)
+def test_facts_of_blocks_are_those_of_all_rows(rows: list[tuple[Any, ...]], cuts: list[int]) -> None:
+    for whole, *some in zip(facts_of(rows, slice(0, len(rows))), *(facts_of(rows, part) for part in parts(len(rows), cuts)), strict=True):
+        assert plain(merged(some)) == plain(whole)
+        assert plain(merged([merged([]), merged(some[:1]), merged(some[1:])])) == plain(whole)
+
+
+@given(ROWS)
+def test_rows_are_counted_by_source_and_the_first_are_named(rows: list[tuple[Any, ...]]) -> None:
+    read, outcomes = facts_of(rows, slice(0, len(rows)))
+    readable = [row for row in rows if row[1] != REJECTED]
+    assert read.by_source("read", range(5)) == [sum(row[0] == source for row in rows) for source in range(5)]
+    assert read.total("rejected") == len(rows) - len(readable) and read.total("without_text") == sum(row[1] == NO_TEXT for row in rows)
+    assert read.total("without_id") == sum(not row[3] for row in readable) and read.total("empty") == sum(row[2] == 0 for row in readable)
+    assert read.total("zero") == sum(row[1] == TEXT and row[2] == 0 for row in rows) and read.total("few") == sum(0 < row[2] < 3 for row in readable)
+    assert read.total("short") == sum(row[1] == TEXT and row[2] == 1 for row in rows)
+    assert read.total("not_judged") == sum(row[1] == TEXT and row[2] < 4 for row in rows)
+    assert read.total("bare") == sum(0 < row[4] <= row[5] for row in rows)
+    assert read.first["without_text"] == [10 * place for place, row in enumerate(rows) if row[1] == NO_TEXT][:NAMED]
+    assert read.sums["shingles"].tolist() == [sum(row[4] for row in rows), sum(min(row[4:6]) for row in rows)]
+    gone = [row for row in rows if row[6]]
+    assert outcomes.by_source("removed", range(5)) == [sum(row[0] == source for row in gone) for source in range(5)]
+    assert [outcomes.total(f"removed_{name}") for name in REASONS] == [sum(row[7] == reason for row in gone) for reason in range(len(REASONS))]
+    assert outcomes.total("for_second") == sum(row[9] for row in gone)
+    measured = [row[8] for row in gone if row[7] == 0 and row[8] == row[8]]
+    assert outcomes.total("measured") == outcomes.sums["by_value"].sum() == len(measured)
+    assert outcomes.sums["by_value"][-1] == sum(value >= 0.95 for value in measured)
+
+
+#: A cluster: its component, items removed for the representative, near-duplicates among them, those of low value, and the source of the other side.
+CLUSTERS = st.lists(st.tuples(st.integers(0, 9), st.integers(30, 45), st.integers(25, 40), st.integers(15, 30), st.integers(-1, 2)), max_size=60)
+
+
+def block_of(rows: list[tuple[int, ...]], heads: list[int]) -> clusters.Block:
+    *columns, source = np.array([(head, *rows[head]) for head in heads], np.int64).reshape(-1, 6).T
+    return clusters.Block(*columns, source[source >= 0])
+
+
+def plain_clusters(found: clusters.Clusters) -> list[Any]:
+    return [value.tolist() if isinstance(value, np.ndarray) else value for value in found]
+
+
+@given(CLUSTERS, st.integers(1, 4), st.randoms())
+def test_facts_about_clusters_add_up_over_whole_components(rows: list[tuple[int, ...]], number: int, random: Any) -> None:
+    heads = list(range(len(rows)))
+    whole = clusters.clusters(block_of(rows, heads))
+    random.shuffle(heads)
+    found = clusters.merged([clusters.clusters(block_of(rows, [head for head in heads if rows[head][0] % number == part])) for part in range(number)])
+    assert plain_clusters(found) == plain_clusters(whole)
+    assert whole.number == len(rows) and whole.components == len({row[0] for row in rows})
+    assert dict(zip(whole.sizes.tolist(), whole.times.tolist(), strict=True)) == Counter(row[1] + 1 for row in rows)
+    assert whole.largest.tolist() == [[head, rows[head][1] + 1] for head in sorted(range(len(rows)), key=lambda head: (-rows[head][1], head))[:10]]
+    like = [head for head, row in enumerate(rows) if row[2] >= 30 and 4 * row[3] >= 3 * row[2]]
+    assert (whole.templates, whole.templated) == (len(like), sum(rows[head][2] for head in like))
+    assert whole.listed.tolist() == [[head, *rows[head][2:4]] for head in sorted(like, key=lambda head: (-rows[head][2], head))[:10]]
+    assert dict(zip(whole.source.tolist(), whole.matched.tolist(), strict=True)) == Counter(row[4] for row in rows if row[4] >= 0)
