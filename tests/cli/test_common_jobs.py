@@ -19,7 +19,7 @@ from likewise.compiled import levels, store
 from likewise.compiled.notice import NOTICE
 
 #: Kernels of steps that only engines other than the local one have.
-OF_OTHER_ENGINES = {"heads.list_pairs", "walk.may_match"}
+OF_OTHER_ENGINES = {"greedy.decide", "heads.list_pairs", "walk.may_match"}
 CODE = """
 import pkgutil, sys
 from importlib import import_module

@@ -12,7 +12,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,8 @@ from likewise.job import Job
 from likewise.kernels.bands import MIX
 from likewise.records import Records, in_turn
 from likewise.runs.items import rule
-from likewise.stages.buckets import Buckets, Splits
-from likewise.stages.budget import Cut, hottest, overfull, sampled_cut
+from likewise.stages.buckets import Splits
+from likewise.stages.budget import Cut, Overfull, drawn, estimated, hottest, merged, overfull, skipped
 from likewise.stages.candidates import FINER, Candidates, candidate_pairs, keyed
 from likewise.stages.copies import first_of_copies
 from likewise.stages.near import near
@@ -177,8 +177,7 @@ def collide(order: Order) -> None:
     parts = [some.overfull for some in found]
     band = np.repeat(np.arange(len(parts)), [len(each.members) for each in parts])
     members, levels, listed = (np.concatenate(each, axis=-1).T for each in zip(*((p.members, p.levels, p.listed) for p in parts), strict=True))
-    partition = np.full(len(band), order.number)
-    write(order.folder / "overfull" / name, band=band, partition=partition, item=members, levels=levels, listed=listed.astype(np.uint8))
+    write(order.folder / "overfull" / name, band=band, item=members, levels=levels, listed=listed.astype(np.uint8))
 
 
 def candidates_in(order: Order, keys: np.ndarray, band: int, per: np.ndarray | None) -> Candidates:
@@ -226,34 +225,30 @@ def settle(order: Order) -> None:
 
 
 def budget(order: Order) -> None:
-    """overfull/, settled/ -> cut/ and hottest/: the pairs that the rule for overfull buckets skipped."""
+    """overfull/, settled/ -> cut/ and hottest/: the pairs that the rule for overfull buckets skipped, from counts and samples of each partition."""
     cut, worst = Cut(0, 0, 0, 0.0), []
     if order.job.plan is not None:
-        buckets = overfull_buckets(order)
         (representative,) = read(order.folder / "settled", "representative")
-        full = overfull(buckets, representative < 0)
-        cut, worst = sampled_cut(partial(compared, order), buckets, full, order.job.seed), hottest(buckets, full)
+        places = [overfull_in(path, order, representative < 0) for path in files(order.folder / "overfull")]
+        counts = merged([full.counts for _, full in places])
+        bucket, number = drawn(counts, order.job.seed)
+        names, pairs = counts.name[bucket], []
+        for splits, full in places:
+            here = np.flatnonzero(np.isin(names, full.counts.name))
+            pairs.append(np.array(skipped(splits, full, np.searchsorted(full.counts.name, names[here]), number[here])))
+        left, right = np.concatenate(pairs, axis=1)
+        cut = estimated(counts, len(left), int(np.count_nonzero(compared(order, right, left).overlap >= 0)))
+        worst = hottest(counts)
     write(order.folder / "cut" / "0.parquet", **{name: [value] for name, value in asdict(cut).items()})
     write(order.folder / "hottest" / "0.parquet", bucket=np.array(worst, np.int64).reshape(-1, 3))
 
 
-def overfull_buckets(order: Order) -> Buckets:
-    """The overfull buckets of all partitions and their parts, with consecutive numbers."""
-    band, partition, item, levels, listed = read(order.folder / "overfull", "band", "partition", "item", "levels", "listed")
-    by_item = np.lexsort((item, band))
-    band, item, levels, listed = band[by_item], item[by_item], levels[by_item].T.astype(np.int64), listed[by_item].T.astype(bool)
-    named = np.where(levels >= 0, ((band * order.parts + partition[by_item]) << 32) + levels, -1)
-    names, own = np.unique(named[0], return_inverse=True)
-    part = np.unique(np.append(named[1:].ravel(), -1), return_inverse=True)[1]  # the appended -1 always has number 0
-    part = np.where(part > 0, part - 1 + len(names), -1)[:-1].reshape(named[1:].shape)
-    bands = order.job.plan.bands
-    bucket = np.full((bands, pq.read_metadata(order.folder / "items" / "0.parquet").num_rows), -1, np.int32)
-    bucket[band, item] = own
-    splits = Splits(item.astype(np.int32), np.searchsorted(band, np.arange(bands + 1)), part.astype(np.int32), listed)
-    sizes = np.bincount(own, minlength=len(names))
-    if not order.more.inside:  # items that are not compared with each other count as one
-        sizes = np.bincount(own[item < order.more.fixed], minlength=len(names)) + 1
-    return Buckets(bucket, sizes, (names >> 32) // order.parts, splits, order.more)
+def overfull_in(path: Path, order: Order, kept: np.ndarray) -> tuple[Splits, Overfull]:
+    """The overfull buckets of a partition."""
+    band, item, levels, listed = read(path, "band", "item", "levels", "listed")
+    levels, listed, begin = levels.T, listed.T.astype(bool), np.searchsorted(band, np.arange(order.job.plan.bands + 1))
+    members = ((item[begin:end], levels[:, begin:end], listed[:, begin:end]) for begin, end in pairwise(begin))
+    return Splits(item, begin, levels[1:], listed), overfull(members, lambda items: kept[items], order.more)
 
 
 def keep(order: Order) -> None:

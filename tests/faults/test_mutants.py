@@ -166,9 +166,10 @@ MUTANTS = {
     "transitive closure": Mutant(
         "connected components of the verified pairs go, but for their first item: A goes for C because B is like both",
         "stages/walk.py",
-        "    compared = sum(number for _, number in done)\n",
+        "    compared = sum(number for _, _, number in done)\n",
         """\
-    compared = sum(number for _, number in done)
+    compared = sum(number for _, _, number in done)
+    from likewise.kernels.unionfind import roots
     from likewise.stages.verify import all_pairs
 
     linked = list(all_pairs(sets, buckets, np.zeros(0, np.uint8)))

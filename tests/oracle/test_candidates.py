@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bucket_candidates import buckets, budget, candidates_in
 from likewise.stages import candidates
-from likewise.stages.buckets import Buckets, group
-from likewise.stages.budget import are_candidates, drawn, overfull, pair_of
+from likewise.stages.buckets import Buckets, Splits, group
+from likewise.stages.budget import are_candidates, drawn, merged, of_buckets, overfull, pair_in, pair_of, skipped
 from likewise.stages.scope import ALL, Scope
 
 #: The scope of n items: all pairs; or some or all of them, or none, are those of a second collection, which stay.
@@ -98,26 +98,57 @@ def test_overfull_buckets_count_the_pairs_of_kept_items_that_are_no_candidates(n
     keys, kept = rng.integers(0, variety, (bands, n)), (rng.random(n) < 0.7) | (np.arange(n) < scope.fixed)
     with budget(2):
         found = grouped(keys, scope)
-        full = overfull(found, kept)
+        full = of_buckets(found, kept)
         wanted = [(band, bucket) for band in range(bands) for bucket in buckets(keys[band].tolist()) if size_of(bucket, scope) > 2]
         members = [sorted(item for item in bucket if kept[item]) for _, bucket in wanted]
         places = np.split(full.places, full.begin[1:-1])
         assert [found.splits.items[part].tolist() for part in places] == (members or [[]])
-        assert full.number.tolist() == [found.bucket[band, bucket[0]] for band, bucket in wanted]
+        assert [*zip(full.counts.band.tolist(), full.counts.first.tolist(), strict=True)] == [(band, bucket[0]) for band, bucket in wanted]
+        assert full.counts.size.tolist() == [size_of(bucket, scope) for _, bucket in wanted]
         named = [candidates_in(keys.tolist(), band, 2, candidates.FINER, scope) for band in range(bands)]
         pairs = [{(b, a) for i, a in enumerate(mine) for b in mine[i + 1 :] if is_compared(b, a, scope)} for mine in members]
-        assert full.pairs.tolist() == list(map(len, pairs))
+        assert full.counts.pairs.tolist() == list(map(len, pairs))
         for at, each in enumerate(pairs):
-            later, earlier = full.pair_of(np.full(len(each), at), np.arange(len(each)))
+            later, earlier = pair_in(full.counts, np.full(len(each), at), np.arange(len(each)))
             assert {(members[at][b], members[at][a]) for b, a in zip(later.tolist(), earlier.tolist(), strict=True)} == each
-        assert full.candidates.tolist() == [len(here & named[band]) for (band, _), here in zip(wanted, pairs, strict=True)]
+        assert full.counts.candidates.tolist() == [len(here & named[band]) for (band, _), here in zip(wanted, pairs, strict=True)]
         for (band, _), part, here in zip(wanted, places, pairs, strict=False):
             for later, earlier in ((b, a) for i, a in enumerate(part) for b in part[i + 1 :]):
                 pair = int(found.splits.items[later]), int(found.splits.items[earlier])
                 assert (pair in here) == is_compared(*pair, scope)
                 if pair not in here:
                     continue
-                assert are_candidates(found, np.array([later]), np.array([earlier])).tolist() == [pair in named[band]]
+                assert are_candidates(found.splits, np.array([later]), np.array([earlier])).tolist() == [pair in named[band]]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(2, 80), st.integers(1, 3), st.integers(1, 4), scopes, st.integers(0, 2**32 - 1))
+def test_overfull_buckets_are_counted_and_sampled_where_they_lie(n, bands, parts, scope, seed):
+    """Each bucket lies in one partition: the counts, and the pairs that the sample has, are those of all buckets in one place."""
+    rng = np.random.default_rng(seed)
+    keys, kept = rng.integers(0, 4, (bands, n)), (rng.random(n) < 0.7) | (np.arange(n) < scope.fixed)
+    with budget(2):
+        found = grouped(keys, scope)
+        whole = of_buckets(found, kept)
+        places = []
+        for part in range(parts):
+            members = []
+            for band in range(bands):
+                items, levels, listed = found.overfull(band)
+                mine = (keys[band, items] + band) % parts == part
+                members.append((items[mine], levels[:, mine], listed[:, mine]))
+            items, levels, listed = (np.concatenate(each, axis=-1) for each in zip(*members, strict=True))
+            begin = np.concatenate(([0], np.cumsum([len(each) for each, _, _ in members])))
+            places.append((Splits(items, begin, levels[1:], listed), overfull(members, lambda items: kept[items], scope)))
+    counts = merged([full.counts for _, full in places])
+    assert all(np.array_equal(one, other) for one, other in zip(counts, whole.counts, strict=True))
+    bucket, number = drawn(counts, 1)
+    pairs = []
+    for splits, full in places:
+        here = np.flatnonzero(np.isin(counts.name[bucket], full.counts.name))
+        pairs.append(np.array(skipped(splits, full, np.searchsorted(full.counts.name, counts.name[bucket[here]]), number[here])))
+    pairs = np.concatenate(pairs, axis=1)
+    assert sorted(map(tuple, pairs.T.tolist())) == sorted(zip(*map(np.ndarray.tolist, skipped(found.splits, whole, bucket, number)), strict=True))
 
 
 def is_compared(later: int, earlier: int, scope: Scope) -> bool:
@@ -141,9 +172,9 @@ def test_the_sample_is_drawn_evenly_from_the_pairs_that_are_no_candidates():
     and (8, 7) are skipped, each a quarter of the sample: 2,500 of 10,000, standard deviation 43."""
     with budget(2):
         found = grouped(np.array([[0] * 5 + [1] * 4]))
-        full = overfull(found, np.ones(9, bool))
-        left, right = drawn(found, full, 0)
-    assert full.cut.tolist() == [3, 1]
+        full = of_buckets(found, np.ones(9, bool))
+        left, right = skipped(found.splits, full, *drawn(full.counts, 0))
+    assert full.counts.cut.tolist() == [3, 1]
     counts = Counter(zip(left.tolist(), right.tolist(), strict=True))
     assert sorted(counts) == [(2, 3), (2, 4), (3, 4), (7, 8)]
     assert sum(counts.values()) > 9_000

@@ -19,10 +19,11 @@ from likewise.kernels.compare import SetRule
 from likewise.kernels.sets import fewest_apart, odd_sketches
 from likewise.stages import candidates
 from likewise.stages.buckets import group
-from likewise.stages.budget import hottest, overfull, sampled_cut
+from likewise.stages.budget import hottest, of_buckets, sampled_cut
+from likewise.stages.components import components
 from likewise.stages.scope import ALL, Scope
 from likewise.stages.verify import all_pairs, verified
-from likewise.stages.walk import MODES, Sets, components, empty_lists, independent, walk
+from likewise.stages.walk import MODES, Sets, empty_lists, independent, walk
 from likewise.stages.workers import Workers
 
 fewest_apart_alone = alone(fewest_apart)
@@ -77,7 +78,7 @@ def check_walk(sets: list[set[int]], keys: np.ndarray, threshold: Fraction = THR
     removed = found.representative >= 0
     got = [Fraction(int(a), int(b)) for a, b in zip(found.overlap[removed], found.out_of[removed], strict=True)]
     assert got == [v for v, w in zip(value, representative, strict=True) if w >= 0]
-    assert int(overfull(buckets, found.representative < 0).cut.sum()) == cut
+    assert int(of_buckets(buckets, found.representative < 0).counts.cut.sum()) == cut
 
 
 collections = st.lists(st.sets(st.integers(0, 7), min_size=1, max_size=5), min_size=1, max_size=40)
@@ -142,7 +143,7 @@ def test_a_bucket_of_strangers_costs_at_most_its_budget_and_says_what_it_cut():
     found = walk(batch(sets), buckets_of(np.zeros((1, 1000), int), split=True))
     assert (found.representative == -1).all()
     assert found.compared == sum(min(i, candidates.BUDGET) for i in range(1000))
-    cut = overfull(buckets_of(np.zeros((1, 1000), int), split=True), found.representative < 0).cut
+    cut = of_buckets(buckets_of(np.zeros((1, 1000), int), split=True), found.representative < 0).counts.cut
     assert found.compared + int(cut.sum()) == 1000 * 999 // 2
 
 
@@ -245,20 +246,20 @@ def test_what_the_budget_missed_is_estimated_from_a_sample():
     buckets = buckets_of(np.zeros((1, 400), int), split=True)
     found = walk(batch(sets), buckets)
     assert (found.representative == -1).all()
-    cut = sampled_cut(partial(verified, batch(sets)), buckets, overfull(buckets, found.representative < 0), 0)
+    cut = sampled_cut(partial(verified, batch(sets)), buckets, of_buckets(buckets, found.representative < 0), 0)
     assert cut.cut == 272 * 271 // 2
     assert 136 * 0.6 < cut.cut * cut.similar / cut.sampled < 136 * 1.4  # 37 of 10,000 expected, standard deviation 6
     assert 136 < cut.missed < 250
     assert cut.recall(0.99, 1000) == 0.99 * 1000 / (1000 + cut.missed)
-    assert hottest(buckets, overfull(buckets, found.representative < 0)) == [(0, 400, 272 * 271 // 2)]
-    assert hottest(buckets, overfull(buckets, np.zeros(400, bool))) == []
+    assert hottest(of_buckets(buckets, found.representative < 0).counts) == [(0, 400, 272 * 271 // 2)]
+    assert hottest(of_buckets(buckets, np.zeros(400, bool)).counts) == []
 
 
 def test_without_skipped_pairs_the_expected_recall_stands():
     buckets = buckets_of(np.zeros((1, 50), int), split=True)
     found = walk(batch([{i} for i in range(50)]), buckets)
     assert (
-        sampled_cut(partial(verified, batch([{i} for i in range(50)])), buckets, overfull(buckets, found.representative < 0), 0).recall(0.99, 7)
+        sampled_cut(partial(verified, batch([{i} for i in range(50)])), buckets, of_buckets(buckets, found.representative < 0), 0).recall(0.99, 7)
         == 0.99
     )
 

@@ -30,7 +30,7 @@ from likewise.records import TEXT, Each, Edits
 from likewise.runs.items import Items, Run, sets
 from likewise.runs.pair_search import bucket, join_of
 from likewise.stages.buckets import Buckets, spread
-from likewise.stages.budget import Cut, hottest, overfull, sampled_cut
+from likewise.stages.budget import Cut, hottest, of_buckets, sampled_cut
 from likewise.stages.copies import first_of_copies
 from likewise.stages.counting import Common, Stored, common, limit_of
 from likewise.stages.settle import Removals
@@ -112,10 +112,10 @@ class Local:
         stored, buckets = similar
         self.run.begin("comparing", len(items.member), "items")
         found = walk(stored, buckets, self.run.workers)
-        full = overfull(buckets, found.representative < 0)
+        full = of_buckets(buckets, found.representative < 0)
         cut = sampled_cut(partial(verified, stored), buckets, full, job.seed)
         return Found(
-            with_values(found, stored), cut.recall(job.plan.recall, len(found.matches)), spread(buckets.sizes), cut, hottest(buckets, full), {}
+            with_values(found, stored), cut.recall(job.plan.recall, len(found.matches)), spread(buckets.sizes), cut, hottest(full.counts), {}
         )
 
     def write(

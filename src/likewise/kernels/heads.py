@@ -67,27 +67,23 @@ def count_candidates(levels, listed, scope, kept, candidates, members):
 
 
 @kernel
-def list_pairs(levels, listed, scope, begin, lists, pairs):
-    """Write the candidate pairs (later, earlier) of members; return their number, written or not.
+def list_pairs(begin, listed, reads, pairs):
+    """Write the candidate pairs of lists, as places of their entries (later, earlier); return their number, written or not.
 
-    begin: int64[buckets], where each bucket's list begins in ``lists``, int64[..], which is written. pairs: int64[p, 2], written up to its length.
+    begin: int64[lists + 1], where the entries of each list begin. listed, reads: bool[entries]: each entry that reads makes a pair with those before
+    it in its list that are listed. pairs: int64[p, 2], written up to its length.
     """
-    fixed, _ = scope
-    number = np.zeros(len(begin), np.int64)
-    twice = np.zeros(len(begin), np.bool_)
     written = 0
-    for member in range(levels.shape[1]):
-        for level in range(len(levels)):
-            here = levels[level, member]
-            if here < 0:
-                break
-            for at in range(np.int64(twice[here]), number[here] if member >= fixed else np.int64(0)):
-                if written < len(pairs):
-                    pairs[written, 0], pairs[written, 1] = member, lists[begin[here] + at]
-                written += 1
-            if listed[level, member]:
-                lists[begin[here] + number[here]] = member
-                number[here] += 1
-                if level + 1 < len(levels) and levels[level + 1, member] >= 0:
-                    twice[levels[level + 1, member]] = True
+    held = np.empty(len(listed), np.int64)  # the listed entries of the current list so far
+    for number in range(len(begin) - 1):
+        many = 0
+        for place in range(begin[number], begin[number + 1]):
+            if reads[place]:
+                for at in range(many):
+                    if written < len(pairs):
+                        pairs[written, 0], pairs[written, 1] = place, held[at]
+                    written += 1
+            if listed[place]:
+                held[many] = place
+                many += 1
     return written

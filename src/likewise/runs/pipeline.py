@@ -34,11 +34,11 @@ from likewise.runs.pair_search import pair_source
 from likewise.runs.results import Decision
 from likewise.runs.shown import beginning
 from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
+from likewise.stages.components import components
 from likewise.stages.counting import Common
 from likewise.stages.listing import Listing
 from likewise.stages.order import priority_order
 from likewise.stages.scope import ALL, Scope
-from likewise.stages.walk import components
 
 #: Bytes of memory held for each row, each distinct row, each of its bands, and each listed pair.
 ROW_BYTES, ITEM_BYTES, BAND_BYTES, PAIR_BYTES = 120, 50, 4, 90

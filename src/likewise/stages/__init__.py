@@ -13,8 +13,11 @@ In the order of a run:
 - candidates: the candidate pairs of a bucket
 - near: pairs that may be similar, by sizes and odd sketches
 - verify: the exact comparison of pairs
-- walk: greedy removal, representatives and components
+- walk: greedy removal, and representatives
 - settle: greedy removal once all similar pairs are known
+- lazy: candidate pairs in rounds, so that those of removed items are not compared
+- rounds: removal in rounds, for pairs that are too many for one place
+- components: the components of kept items
 - budget: the pairs that overfull buckets left out
 - ranking: sets as ranks of their elements, for joins and searches
 - known: keys that are held in memory, in which others are looked up

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from likewise.kernels.hashing import derive
 from likewise.kernels.heads import count_candidates
-from likewise.stages.buckets import Buckets
+from likewise.stages.buckets import Buckets, Splits
+from likewise.stages.scope import Scope
 from likewise.stages.verify import Compared
 
 #: The stream of constants, derived from the seed, that draws the sample.
@@ -39,20 +40,30 @@ class Cut:
         return expected * found / (found + self.missed) if self.missed else expected
 
 
-class Overfull(NamedTuple):
-    """The overfull buckets with their kept members, by band and first member. Nothing here depends on how buckets are numbered."""
+class Counts(NamedTuple):
+    """Overfull buckets by band and first member: k of them. Nothing here depends on how buckets are numbered, or on where they lie."""
 
-    number: np.ndarray  # int64[k]: the bucket's number in stages.buckets.Buckets
+    inside: bool  # members that are not fixed are compared with each other
+    band: np.ndarray  # int64[k]
+    first: np.ndarray  # int64[k]: the first member
+    size: np.ndarray  # int64[k], as the rule counts it (`Scope.sizes`)
+    kept: np.ndarray  # int64[k]: the number of kept members
+    fixed: np.ndarray  # int64[k]: so many of them, the first, are not compared with each other
     candidates: np.ndarray  # int64[k]: pairs of kept members that were candidates in the bucket
-    places: np.ndarray  # int64[m]: kept members as places in Buckets.splits, in priority order; bucket i has places[begin[i] : begin[i + 1]]
-    begin: np.ndarray  # int64[k + 1]
-    fixed: np.ndarray  # int64[k]: so many members, the first, are not compared with each other
-    inside: bool  # the others are
+
+    @property
+    def columns(self) -> tuple[np.ndarray, ...]:
+        return self[1:]
+
+    @property
+    def name(self) -> np.ndarray:
+        """The band and the first member as one number, ascending: int64[k]."""
+        return self.band << 44 | self.first
 
     @property
     def pairs(self) -> np.ndarray:
         """Pairs of kept members of each bucket that are wanted: int64[k]."""
-        others = np.diff(self.begin) - self.fixed
+        others = self.kept - self.fixed
         return others * self.fixed + self.inside * (others * (others - 1) // 2)
 
     @property
@@ -60,43 +71,64 @@ class Overfull(NamedTuple):
         """Pairs of kept members of each bucket that were no candidates there: int64[k]."""
         return self.pairs - self.candidates
 
-    def pair_of(self, bucket: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The pair (later, earlier) with this number in its bucket, as numbers of members: int64[n] each."""
-        fixed = self.fixed[bucket]
-        if self.inside:
-            return pair_of(index + fixed * (fixed - 1) // 2)
-        return fixed + index // fixed, index % fixed
+
+class Overfull(NamedTuple):
+    """The overfull buckets of some bands, or some of them, with their kept members."""
+
+    counts: Counts
+    places: np.ndarray  # int64[m]: kept members as places in stages.buckets.Splits, in priority order
+    begin: np.ndarray  # int64[k + 1]: bucket i has places[begin[i] : begin[i + 1]]
 
 
-def overfull(buckets: Buckets, kept: np.ndarray) -> Overfull:
-    """The overfull buckets with their kept members. kept: bool[n]."""
-    scope, found = buckets.scope, [(np.zeros(0, np.int64),) * 5]
-    for band, first in enumerate(buckets.splits.begin[:-1].tolist()):
-        items, levels, listed = buckets.overfull(band)
+def overfull(members: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]], kept: Callable[[np.ndarray], np.ndarray], scope: Scope) -> Overfull:
+    """The overfull buckets with their kept members.
+
+    members: for each band those of its overfull buckets, in priority order, with the numbers of their buckets and parts in that band
+    (`Buckets.overfull`). kept: takes items, and returns which are kept, bool[m].
+    """
+    found = [(np.zeros(0, np.int64),) * 8]
+    first = 0
+    for band, (items, levels, listed) in enumerate(members):
         if not len(items):
             continue
         names, own = np.unique(levels, return_inverse=True)  # numbered from 0 in this band; -1 stays apart
         levels = own.reshape(levels.shape) - int(names[0] < 0)
-        candidates, members = np.zeros((2, levels.max() + 1), np.int64)
-        staying = kept[items]
-        count_candidates(levels, listed, scope.of(items), staying, candidates, members)
+        candidates, number = np.zeros((2, levels.max() + 1), np.int64)
+        staying, own_scope = kept(items), scope.of(items)
+        count_candidates(levels, listed, own_scope, staying, candidates, number)
         homes, begun, home = np.unique(levels[0], return_index=True, return_inverse=True)
         order = np.argsort(begun)  # by first member
         rank = np.empty(len(homes), np.int64)
         rank[order] = np.arange(len(homes))
         places = np.flatnonzero(staying)
         places = places[np.argsort(rank[home[places]], kind="stable")]
-        number = names[homes[order] + int(names[0] < 0)]
-        fixed = np.bincount(home[: scope.of(items).fixed], minlength=len(homes))
-        found.append((number, candidates[homes[order]], first + places, members[homes[order]], fixed[order]))
-    number, candidates, places, members, fixed = (np.concatenate(part).astype(np.int64) for part in zip(*found, strict=True))
-    return Overfull(number, candidates, places, np.concatenate(([0], np.cumsum(members))), fixed, scope.inside)
+        fixed = np.bincount(home[: own_scope.fixed], minlength=len(homes))
+        size = np.bincount(home) if scope.inside else fixed + 1
+        facts = (items[begun], size, number[homes], fixed, candidates[homes])
+        found.append((np.full(len(homes), band), *(each[order] for each in facts), first + places, number[homes[order]]))
+        first += len(items)
+    *counts, places, sizes = (np.concatenate(part).astype(np.int64) for part in zip(*found, strict=True))
+    return Overfull(Counts(scope.inside, *counts), places, np.concatenate(([0], np.cumsum(sizes))))
 
 
-def hottest(buckets: Buckets, full: Overfull, most: int = HOTTEST) -> list[tuple[int, int, int]]:
+def of_buckets(buckets: Buckets, kept: np.ndarray) -> Overfull:
+    """The overfull buckets of all bands. kept: bool[n]."""
+    return overfull(map(buckets.overfull, range(len(buckets.bucket))), lambda items: kept[items], buckets.scope)
+
+
+def merged(found: Sequence[Counts]) -> Counts:
+    """The overfull buckets of several places, at least one, each bucket from one of them."""
+    band, first, *more = (np.concatenate(each) for each in zip(*(each.columns for each in found), strict=True))
+    order = np.lexsort((first, band))
+    size, kept, fixed, candidates = (each[order] for each in more)
+    return Counts(found[0].inside, band[order], first[order], size, kept, fixed, candidates)
+
+
+def hottest(counts: Counts, most: int = HOTTEST) -> list[tuple[int, int, int]]:
     """(first item, items, pairs) of the overfull buckets that left out the most pairs of kept items, in descending order."""
-    found = [at for at in np.argsort(-full.cut, kind="stable")[:most] if full.cut[at] > 0]
-    return [(int(buckets.members(full.number[at])[0]), int(buckets.sizes[full.number[at]]), int(full.cut[at])) for at in found]
+    cut = counts.cut
+    found = [at for at in np.argsort(-cut, kind="stable")[:most] if cut[at] > 0]
+    return [(int(counts.first[at]), int(counts.size[at]), int(cut[at])) for at in found]
 
 
 def sampled_cut(compare: Callable[[np.ndarray, np.ndarray], Compared], buckets: Buckets, full: Overfull, seed: int) -> Cut:
@@ -104,12 +136,15 @@ def sampled_cut(compare: Callable[[np.ndarray, np.ndarray], Compared], buckets: 
 
     compare: compares items left, int64[m], with items right, int64[m], as `stages.verify` does.
     """
-    cut = int(full.cut.sum())
-    if not cut:
-        return Cut(0, 0, 0, 0.0)
-    left, right = drawn(buckets, full, seed)
-    similar = int(np.count_nonzero(compare(left, right).overlap >= 0))
-    return Cut(cut, len(left), similar, cut * min(1.0, at_most(similar) / len(left)) if len(left) else float(cut))
+    left, right = skipped(buckets.splits, full, *drawn(full.counts, seed))
+    similar = np.count_nonzero(compare(left, right).overlap >= 0) if len(left) else 0
+    return estimated(full.counts, len(left), int(similar))
+
+
+def estimated(counts: Counts, sampled: int, similar: int) -> Cut:
+    """What was left out, from a sample of which some are similar."""
+    cut = int(counts.cut.sum())
+    return Cut(cut, sampled, similar, cut * min(1.0, at_most(similar) / sampled) if sampled else float(cut))
 
 
 def at_most(count: int) -> float:
@@ -117,19 +152,36 @@ def at_most(count: int) -> float:
     return float((np.sqrt(count + 1) + 1.645 / 2) ** 2)
 
 
-def drawn(buckets: Buckets, full: Overfull, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A uniform sample of the left-out pairs of kept items, int64[m] each: a sample of all pairs, without the candidates."""
-    pairs = full.pairs
-    total, cut = int(pairs.sum()), int(full.cut.sum())
-    wanted = min(max(int(full.candidates.sum()) // SHARE, LEAST), MOST)
+def drawn(counts: Counts, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A uniform sample of the pairs of kept items of all overfull buckets: the bucket of each, int64[m], and the number of the pair in it, int64[m].
+
+    The pairs that were left out are a uniform sample of all left out.
+    """
+    pairs = counts.pairs
+    total, cut = int(pairs.sum()), int(counts.cut.sum())
+    if not cut:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    wanted = min(max(int(counts.candidates.sum()) // SHARE, LEAST), MOST)
     number = min(-(-wanted * total // cut), MOST)
     draw = (derive(np.uint64(seed), SAMPLING, number) / 2.0**64 * total).astype(np.int64).clip(max=total - 1)
     ends = np.cumsum(pairs)
     bucket = np.searchsorted(ends, draw, side="right")
-    later, earlier = full.pair_of(bucket, draw - (ends - pairs)[bucket])
-    later, earlier = (full.places[full.begin[bucket] + each] for each in (later, earlier))
-    apart = ~are_candidates(buckets, later, earlier)
-    return buckets.splits.items[earlier[apart]].astype(np.int64), buckets.splits.items[later[apart]].astype(np.int64)
+    return bucket, draw - (ends - pairs)[bucket]
+
+
+def skipped(splits: Splits, full: Overfull, bucket: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the pairs with these numbers in these buckets of ``full``, int64[m] each, those that were left out: (earlier, later) items, int64[k]."""
+    later, earlier = (full.places[full.begin[bucket] + each] for each in pair_in(full.counts, bucket, number))
+    apart = ~are_candidates(splits, later, earlier)
+    return splits.items[earlier[apart]].astype(np.int64), splits.items[later[apart]].astype(np.int64)
+
+
+def pair_in(counts: Counts, bucket: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The pair (later, earlier) with this number in its bucket, as numbers of kept members: int64[n] each."""
+    fixed = counts.fixed[bucket]
+    if counts.inside:
+        return pair_of(index + fixed * (fixed - 1) // 2)
+    return fixed + index // fixed, index % fixed
 
 
 def pair_of(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -140,10 +192,9 @@ def pair_of(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return later, index - later * (later - 1) // 2
 
 
-def are_candidates(buckets: Buckets, later: np.ndarray, earlier: np.ndarray) -> np.ndarray:
-    """True where two members of a bucket are candidates at any level: bool[n]. later, earlier: places in Buckets.splits."""
-    _, _, finer, listed = buckets.splits
-    candidates = listed[0, earlier]
-    for level, part in enumerate(finer, 1):
-        candidates |= listed[level, earlier] & (part[later] >= 0) & (part[later] == part[earlier])
+def are_candidates(splits: Splits, later: np.ndarray, earlier: np.ndarray) -> np.ndarray:
+    """True where two members of a bucket are candidates at any level: bool[n]. later, earlier: places in ``splits``."""
+    candidates = splits.listed[0, earlier]
+    for level, part in enumerate(splits.bucket, 1):
+        candidates |= splits.listed[level, earlier] & (part[later] >= 0) & (part[later] == part[earlier])
     return candidates

@@ -71,6 +71,34 @@ def split_overfull(bucket: np.ndarray, sizes: np.ndarray, finer: Callable[[int],
     return Parts(members, found, listed, np.concatenate(parts))
 
 
+class Lists(NamedTuple):
+    """Candidate pairs as lists of items: an item that reads a list is a candidate with the listed items before it. Entries are by list and item."""
+
+    begin: np.ndarray  # int64[lists + 1]: where the entries of each list begin
+    item: np.ndarray  # int64[m]
+    listed: np.ndarray  # bool[m]
+    reads: np.ndarray  # bool[m]
+
+    @property
+    def of(self) -> np.ndarray:
+        """The number of each entry's list: int64[m]."""
+        return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
+
+    def places(self) -> np.ndarray:
+        """The candidate pairs as places of entries, (later, earlier), int64[2, p]. Each pair of a bucket is in one of its lists."""
+        pairs = np.empty((list_pairs(self.begin, self.listed, self.reads, np.empty((0, 2), np.int64)), 2), np.int64)
+        list_pairs(self.begin, self.listed, self.reads, pairs)
+        return pairs.T
+
+
+class Collisions(NamedTuple):
+    """Some buckets of one band, of two items or more."""
+
+    lists: Lists
+    sizes: np.ndarray  # int64[buckets]
+    overfull: Parts  # members int64[m], in priority order
+
+
 class Candidates(NamedTuple):
     """The candidate pairs in some buckets of one band, and the buckets. Items are numbered by rank."""
 
@@ -81,7 +109,14 @@ class Candidates(NamedTuple):
 
 
 def candidate_pairs(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray, scope: Scope = ALL) -> Candidates:
-    """The candidate pairs in one band: in all of it, or in some of its buckets with all their members.
+    """The candidate pairs in one band; the parameters are those of `collisions`."""
+    lists, sizes, overfull = collisions(keys, finer, rank, scope)
+    later, earlier = lists.item[lists.places()]
+    return Candidates(later, earlier, sizes, overfull)
+
+
+def collisions(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray, scope: Scope = ALL) -> Collisions:
+    """The lists of one band: of all of it, or of some of its buckets with all their members.
 
     keys: uint64[n], the items' keys in that band. finer: uint64[levels, n], their keys in the next bands, up to `FINER`. rank: int64[n], their
     distinct places in priority order; ``scope`` is that of these places. Arrays of whole buckets can be passed one by one: no bucket's pairs depend
@@ -98,10 +133,50 @@ def candidate_pairs(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray, scope
     levels[0], listed[0] = bucket[members], scope.inside or members < scope.fixed
     place = np.searchsorted(members, parts.members)
     levels[:, place], listed[:, place] = parts.levels, parts.listed
-    room = np.concatenate([sizes, parts.sizes])
-    begin = np.cumsum(room) - room
-    arguments = levels, listed, scope.of(members), begin, np.empty(int(room.sum()), np.int64)
-    pairs = np.empty((list_pairs(*arguments, np.empty((0, 2), np.int64)), 2), np.int64)
-    list_pairs(*arguments, pairs)
-    later, earlier = rank[members[pairs.T]]
-    return Candidates(later, earlier, sizes, parts._replace(members=rank[parts.members]))
+    lists = lists_of(rank[members], levels, listed, scope.of(members))
+    return Collisions(lists, sizes, parts._replace(members=rank[parts.members]))
+
+
+def lists_of(item: np.ndarray, levels: np.ndarray, listed: np.ndarray, scope: Scope) -> Lists:
+    """The lists of buckets and of their parts.
+
+    item: int64[n], ascending; levels, listed: as in `Parts`. The head of a part may be listed both above and in it: it stands in one list only.
+    """
+    level, member = np.nonzero(levels >= 0)
+    order = np.argsort(levels[level, member], kind="stable")
+    level, member = level[order], member[order]
+    number = levels[level, member]
+    heads = np.flatnonzero(np.diff(number, prepend=-1))
+    stands = listed[level, member]
+    stands[heads] &= ~((level[heads] > 0) & listed[level[heads] - 1, member[heads]])
+    return pruned(Lists(np.append(heads, len(number)), item[member], stands, member >= scope.fixed))
+
+
+def pruned(lists: Lists) -> Lists:
+    """The lists without the entries that are in no pair."""
+    lists = in_pairs(lists)
+    return selected(lists, lists.listed | lists.reads)
+
+
+def in_pairs(lists: Lists) -> Lists:
+    """The same entries, marked only where that makes a pair."""
+    reads = lists.reads & (before(lists.begin, lists.listed) > 0)
+    return lists._replace(listed=lists.listed & (after(lists.begin, reads) > 0), reads=reads)
+
+
+def before(begin: np.ndarray, marked: np.ndarray) -> np.ndarray:
+    """The number of marked entries before each entry of its list: int64[m]."""
+    count = np.concatenate(([0], np.cumsum(marked)))
+    return count[:-1] - np.repeat(count[begin[:-1]], np.diff(begin))
+
+
+def after(begin: np.ndarray, marked: np.ndarray) -> np.ndarray:
+    """The number of marked entries after each entry of its list: int64[m]."""
+    count = np.concatenate(([0], np.cumsum(marked)))
+    return np.repeat(count[begin[1:]], np.diff(begin)) - count[1:]
+
+
+def selected(lists: Lists, some: np.ndarray) -> Lists:
+    """Some entries of lists, bool[m], without lists that have none."""
+    sizes = np.concatenate(([0], np.cumsum(some)))[lists.begin]
+    return Lists(np.unique(sizes), lists.item[some], lists.listed[some], lists.reads[some])

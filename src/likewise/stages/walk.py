@@ -1,4 +1,4 @@
-"""The greedy walk of removal, and its results: representatives, clusters, components."""
+"""The greedy walk of removal, and its results: representatives and matches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from likewise.kernels.bands import MIX
 from likewise.kernels.compare import ESTIMATE, EXACT, UNCHECKED, SetRule
 from likewise.kernels.compare import values as scored
-from likewise.kernels.unionfind import join_buckets, roots
+from likewise.kernels.unionfind import join_buckets
 from likewise.kernels.walk import LIST, REMEMBERED, greedy_walk
 from likewise.stages.buckets import Buckets
 from likewise.stages.candidates import BUDGET
@@ -147,17 +147,6 @@ def independent(buckets: Buckets, shares: int) -> list[np.ndarray]:
     part = part.astype(np.uint16)  # numpy sorts 16-bit words by radix, in one pass for all parts
     parts = np.split(items[np.argsort(part, kind="stable")], np.cumsum(np.bincount(part, minlength=shares))[:-1])
     return [found for found in parts if len(found)]
-
-
-def components(n: int, matches: np.ndarray) -> np.ndarray:
-    """The first item of each kept item's component: kept items that match a common item are connected. int64[n]
-
-    matches: int64[m, 4], as in `Walk`.
-    """
-    order = np.argsort(matches[:, 0], kind="stable")
-    item, kept = matches[order, 0], matches[order, 1]
-    same = item[1:] == item[:-1]
-    return roots(n, kept[1:][same], kept[:-1][same])
 
 
 def ratio(overlap: np.ndarray, out_of: np.ndarray) -> np.ndarray:

@@ -1,0 +1,63 @@
+"""Removal in rounds, for similar pairs that are too many for one place.
+
+Items are numbered in priority order and cut into blocks of consecutive numbers. A pair lies in the block of its later item, so all pairs that decide
+about an item lie together. In a round each block decides all that it can, and says what it decided. A chain of similar items only ascends, so it
+leaves a block once at most: the rounds are never more than the blocks, however long the chains are, nor than the undecided items of a chain.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from likewise.kernels.greedy import KEPT, UNDECIDED, decide
+from likewise.stages.settle import settled
+
+
+class Round(NamedTuple):
+    """What a round of a block decided."""
+
+    item: np.ndarray  # int64[k]: the later items of the block's pairs, ascending
+    state: np.ndarray  # uint8[k]: UNDECIDED, KEPT or REMOVED (kernels.greedy)
+    open: np.ndarray  # bool[m]: the pairs that the next round needs: of an undecided item with one that may be kept
+
+
+def settle_round(later: np.ndarray, earlier: np.ndarray, state: np.ndarray, own: np.ndarray) -> Round:
+    """Decide what a block can decide.
+
+    later, earlier: int64[m], all pairs of the block's undecided items, in any order, possibly repeated. state: uint8[m], the state of each earlier
+    item as known from the round before; UNDECIDED where that is not known. own: bool[m], True where the earlier item is of this block too: if it is
+    not among the later items, nothing is similar before it, so it is kept.
+    """
+    names, (after, before) = compact(later, earlier)
+    states, wait = np.full(len(names), UNDECIDED, np.uint8), np.zeros(len(names), bool)
+    wait[after] = True
+    states[before] = np.where(own & ~wait[before], KEPT, state)
+    order = np.argsort(after, kind="stable")
+    decide(after[order], before[order], states)
+    items = np.flatnonzero(wait)
+    return Round(names[items], states[items], (states[after] == UNDECIDED) & (states[before] == UNDECIDED))
+
+
+class Duplicates(NamedTuple):
+    """Removed items with their representatives, ascending, as `stages.settle.Settled` has them for all items."""
+
+    item: np.ndarray  # int64[k]
+    representative: np.ndarray  # int64[k]
+    overlap: np.ndarray  # int64[k]
+    out_of: np.ndarray  # int64[k]
+
+
+def represented(later: np.ndarray, earlier: np.ndarray, overlap: np.ndarray, out_of: np.ndarray) -> Duplicates:
+    """The representatives of removed items, from all similar pairs of each with kept items: int64[m] each, in any order."""
+    names, (after, before) = compact(later, earlier)
+    found = settled(after, before, overlap, out_of, len(names))
+    items = np.flatnonzero(found.representative >= 0)
+    return Duplicates(names[items], names[found.representative[items]], found.overlap[items], found.out_of[items])
+
+
+def compact(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The items of pairs, ascending and once each, int64[n], and the pairs as their numbers from 0, int64[2, m]."""
+    names, ends = np.unique(np.concatenate([left, right]).astype(np.int64), return_inverse=True)
+    return names, ends.reshape(2, -1).astype(np.int64)
