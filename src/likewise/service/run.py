@@ -58,8 +58,51 @@ def bound(host: str, port: int) -> socket.socket:
 class Server(uvicorn.Server):
     """uvicorn that leaves signals to `serve`."""
 
+    def __init__(self, serving: Serving):
+        limits = serving.limits
+        for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):  # the service has a log of its own
+            logging.getLogger(name).handlers = [logging.NullHandler()]
+            logging.getLogger(name).propagate = False
+        config = uvicorn.Config(
+            application(serving),
+            http=connections.protocol(limits),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=limits.idle_seconds,
+            timeout_graceful_shutdown=limits.ending_seconds,
+            limit_concurrency=limits.connections,
+            backlog=BACKLOG,
+        )
+        super().__init__(config)
+        self.serving = serving
+
     def capture_signals(self) -> Any:
         return nullcontext()
+
+    def leave(self, number: int) -> None:
+        """Take no more requests after a while, and end when all have their answers; at the second signal at once."""
+        if self.serving.leaving:
+            self.should_exit = self.force_exit = True
+            return
+        self.serving.leaving = True
+        self.serving.log.add("info", "stopping", signal=signal.Signals(number).name)
+        asyncio.get_running_loop().call_later(self.serving.limits.leaving_seconds, setattr, self, "should_exit", True)
+
+    async def run_until_signal(self, listening: socket.socket, started: Callable[[], None]) -> None:
+        loop, serving = asyncio.get_running_loop(), self.serving
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.leave, number)
+        loop.add_signal_handler(signal.SIGHUP, serving.reload)
+        if serving.writer:
+            serving.writer.start(loop)
+        loop.call_soon(started)
+        sweeping = loop.create_task(sweep(self, serving.limits.send_seconds))
+        await self.serve(sockets=[listening])
+        sweeping.cancel()
 
 
 def serve(serving: Serving, listening: socket.socket, started: Callable[[], None] = lambda: None) -> None:
@@ -67,54 +110,14 @@ def serve(serving: Serving, listening: socket.socket, started: Callable[[], None
 
     started: called when requests are taken. SIGHUP reads the tokens again.
     """
-    limits = serving.limits
-    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):  # the service has a log of its own
-        logging.getLogger(name).handlers = [logging.NullHandler()]
-        logging.getLogger(name).propagate = False
-    config = uvicorn.Config(
-        application(serving),
-        http=connections.protocol(limits),
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=limits.idle_seconds,
-        timeout_graceful_shutdown=limits.ending_seconds,
-        limit_concurrency=limits.connections,
-        backlog=BACKLOG,
-    )
-    server = Server(config)
-
-    async def run() -> None:
-        loop = asyncio.get_running_loop()
-
-        def leave(number: int) -> None:
-            if serving.leaving:
-                server.should_exit = server.force_exit = True
-                return
-            serving.leaving = True
-            serving.log.add("info", "stopping", signal=signal.Signals(number).name)
-            loop.call_later(limits.leaving_seconds, setattr, server, "should_exit", True)
-
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, leave, number)
-        loop.add_signal_handler(signal.SIGHUP, serving.reload)
-        if serving.writer:
-            serving.writer.start(loop)
-        loop.call_soon(started)
-        sweeping = loop.create_task(sweep(server, limits.send_seconds))
-        await server.serve(sockets=[listening])
-        sweeping.cancel()
-
+    server = Server(serving)
     gc.collect()
     gc.freeze()  # what is loaded stays: to look through it again and again would hold up requests for tens of milliseconds
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
     began = time.monotonic()
     try:
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
-            runner.run(run())
+            runner.run(server.run_until_signal(listening, started))
     finally:
         serving.close()
         serving.log.add("info", "stopped", seconds=round(time.monotonic() - began, 3))
