@@ -213,3 +213,10 @@ def test_ids_of_arrow_and_numpy_are_sent_as_the_index_keeps_them(served: Service
             assert same(lambda one, ids=ids: one.add(["a date"], ids, existing="replace").ids, index, client)
             assert same(lambda one, ids=ids: one.query(["a date"], ids=ids, k=1)["query"].tolist(), index, client)
             assert same(lambda one, ids=ids: one.remove(ids), index, client)
+
+
+def test_the_number_of_items_is_asked_alone(tmp_path: Path) -> None:
+    with service(tmp_path / "served", by="words:2") as served, served.client() as client:
+        client.add(["a b", "c d", ""])
+        assert len(client) == 3
+        assert [line["path"] for line in served.log() if "path" in line][-1] == "/v1/count"

@@ -90,6 +90,7 @@ def test_whole_numbers_are_ids_however_they_are_written(served: Service) -> None
 def test_facts_health_and_metrics(served: Service) -> None:
     facts = served.ask("GET", "/v1/info").json
     assert (facts["items"], facts["by"], facts["threshold"]) == (2, "words:2", 0.8)
+    assert served.ask("GET", "/v1/count", token=READ).json == {"items": 2} and served.ask("GET", "/v1/count", token=None).status == 401
     assert served.ask("GET", "/healthz", token=None).json == {"status": "ok", "reason": ""}
     assert served.ask("GET", "/readyz", token=None).status == 200
     text = served.ask("GET", "/metrics", token=READ).content.decode()

@@ -28,7 +28,7 @@ from likewise.runs.table import Table
 from likewise.service import tables
 from likewise.service.limits import Limits
 from likewise.service.problems import ProblemDocument, exception_of
-from likewise.service.wire import Changed, Contained, Queried, Removal, decode
+from likewise.service.wire import Changed, Contained, Count, Queried, Removal, decode
 from likewise.verbs.index import Added
 
 #: Seconds before a request is sent again: after a second of the service's own limit, or after these.
@@ -105,8 +105,8 @@ class Client:
         return found
 
     def __len__(self) -> int:
-        found: int = self.info()["items"]
-        return found
+        found: Count = self._ask("count", None, Count, safe=True)
+        return found.items
 
     def __contains__(self, id: object) -> bool:
         if not is_id(id):

@@ -17,7 +17,7 @@ from likewise.service.body import blocks, too_long, whole
 from likewise.service.metrics import CONTENT_TYPE
 from likewise.service.problems import ProblemError, busy, problem_of
 from likewise.service.serving import Serving
-from likewise.service.wire import Added, Changed, Contained, Found, Queried, Removal, Report, State, encode, told, whole_id
+from likewise.service.wire import Added, Changed, Contained, Count, Found, Queried, Removal, Report, State, encode, told, whole_id
 
 JSON, LINES = "application/json", "application/x-ndjson"
 
@@ -178,6 +178,10 @@ async def contains(serving: Serving, received: Received) -> Answer:
     return Answer(encode(Contained(await in_thread(serving, serving.calls.contains, request.ids))))
 
 
+async def count(serving: Serving, _: Received) -> Answer:
+    return Answer(encode(Count(await in_thread(serving, len, serving.index))))
+
+
 async def info(serving: Serving, _: Received) -> Answer:
     return Answer(encode(await in_thread(serving, serving.calls.info)))
 
@@ -276,6 +280,7 @@ ENDPOINTS = (
     Endpoint(POST, "/v1/update", "write", "Replace items that are there.", OfItems("update", changed), "update", Changed, line=Added),
     Endpoint(POST, "/v1/remove", "write", "Remove items by their ids.", remove, "remove", Removal),
     Endpoint(POST, "/v1/contains", "read", "Look up ids.", contains, "contains", Contained),
+    Endpoint(GET, "/v1/count", "read", "The number of items.", count, answer=Count),
     Endpoint(GET, "/v1/info", "read", "Facts about the index.", info),
     Endpoint(GET, "/healthz", "", "Answer, if the process runs.", health, answer=State),
     Endpoint(GET, "/readyz", "", "Tell if the service takes requests.", readiness, answer=State),

@@ -107,6 +107,10 @@ class Contained(Struct):
     contained: list[bool]  # for each id, in their order
 
 
+class Count(Struct):
+    items: int  # of the index
+
+
 class State(Struct):
     """health: whether the process answers; readiness: whether it takes requests."""
 
