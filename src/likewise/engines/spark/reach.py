@@ -1,0 +1,152 @@
+"""A first job: starts executors, and finds out before any work whether they can do it.
+
+Its function travels by value, unlike those of likewise, so that it can also tell that likewise is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from likewise.engines.spark import versions
+from likewise.engines.spark.session import other_versions
+from likewise.errors import UsageError
+from likewise.io.address import place
+from likewise.io.inputs import Source, printable
+from likewise.messages import option
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+#: Seconds in which an executor must answer: a cluster may have to start machines for it.
+PATIENCE = 300
+#: Tasks of the job, of which each executor with free cores does some.
+TASKS = 16
+#: Sources that each task looks for.
+SOME = 20
+#: Mebibytes that Python, the libraries and a block of each step take beside the heap of Java, for each core of an executor.
+NEEDED = 700
+
+
+def check(session: SparkSession, folder: Path, sources: Sequence[Source], note: Callable[[str], None]) -> None:
+    """Raise UsageError if executors lack likewise or have other versions, or cannot reach the folder or the sources.
+
+    folder: what passes between tasks is stored there; it exists. note: is told if executors have little memory.
+    """
+    mark = folder / f"reach-{uuid.uuid4().hex}"
+    mark.write_text("")
+    try:
+        answers = job(session, asked(mark, some(sources)))
+    finally:
+        mark.unlink()
+    for said in answers:
+        if "missing" in said:
+            with_it = f"install likewise=={versions.here()['likewise']} with its dependencies for the Python that they run, {said['python']}"
+            raise UsageError(f"executors cannot import likewise ({said['missing']}): {with_it}, or set PYSPARK_PYTHON")
+        if differing := versions.differences(said["versions"], versions.here()):
+            raise other_versions(differing)
+        if not said["folder"]:
+            shared = f"name a folder that all machines see at the same path: {option('work', placeholder='DIR')}"
+            raise UsageError(f"executors cannot write into {printable(folder)}, the folder of intermediate tables; {shared}")
+        for name, reason in said["unread"]:
+            where = "keep the inputs where all machines see them at the same path, or at an address such as s3://"
+            raise UsageError(f"executors cannot read {printable(name)} ({reason}); {where}")
+    least = min(said["memory"] for said in answers)
+    if least and least >> 20 < NEEDED:
+        enough = f"give at least {NEEDED} MiB for each core (spark.executor.memoryOverhead)"
+        note(f"executors have {least >> 20} MiB of memory beside Java for each core, and Python needs more for large steps; {enough}")
+
+
+def refuse_unreachable(sources: Sequence[Source]) -> None:
+    """Raise UsageError for inputs that exist only in this process. Standard input is a file in the work folder."""
+    import pyarrow as pa
+
+    for source in sources:
+        if isinstance(source.path, pa.Table):
+            raise UsageError(
+                f"{option('engine', 'spark')}: executors cannot read data of this process; write it to a file, such as Parquet, and give its path"
+            )
+
+
+def some(sources: Sequence[Source]) -> list[tuple[str, str]]:
+    """The first and the last files of the sources: (name, path or address)."""
+    files = [(name, str(path)) for source in [*sources[:SOME], *sources[-SOME:]] for name, path in source.files[:SOME]]
+    return list(dict(files[: SOME // 2] + files[-SOME // 2 :]).items())
+
+
+def asked(mark: Path, files: list[tuple[str, str]]) -> Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    """The function of a task. All that it needs is in it, since it is defined inside another: so Spark sends it by value."""
+    path = str(mark)
+
+    def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import json
+        import sys
+
+        import pyarrow
+
+        for _ in batches:
+            pass
+        said: dict[str, Any] = {"python": sys.executable}
+        try:
+            from likewise.engines.spark.reach import seen
+            from likewise.engines.spark.versions import here
+
+            said["versions"] = here()
+            said |= seen(path, files)
+        except ImportError as error:
+            said["missing"] = str(error)
+        yield pyarrow.record_batch({"said": [json.dumps(said)]})
+
+    return answer
+
+
+def seen(path: str, files: list[tuple[str, str]]) -> dict[str, Any]:
+    """What an executor reaches: the folder with a file of the driver, sources, and memory for each core in bytes (0: unknown)."""
+    from likewise.engines.threads import usable_cores, usable_memory
+
+    mark, folder = Path(path), False
+    with suppress(OSError):
+        own = mark.with_name(f"{mark.name}-{uuid.uuid4().hex}")
+        own.write_text("")
+        own.unlink()
+        folder = mark.exists()
+    unread = []
+    for name, given in files:
+        try:
+            place(given).stat()
+        except Exception as error:  # whatever a store says
+            unread.append((name, str(error)))
+    return {"folder": folder, "unread": unread, "memory": (usable_memory() or 0) // usable_cores()}
+
+
+def job(session: SparkSession, function: Any) -> list[dict[str, Any]]:
+    """The answers of all tasks. Raises UsageError if no executor has answered within PATIENCE seconds, or what the job raised."""
+    found: list[Any] = []
+
+    def run() -> None:
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
+                frame = session.range(0, TASKS, 1, TASKS).mapInArrow(function, "said string")
+            found.append([json.loads(row[0]) for row in frame.collect()])
+        except Exception as error:  # raised below
+            found.append(error)
+
+    thread = threading.Thread(target=run, name="first job of Spark", daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    if not found:
+        less = "free some, or ask for less, as by spark.executor.memory and spark.executor.cores"
+        raise UsageError(
+            f"{option('engine', 'spark')}: no executor has answered within {PATIENCE} seconds; the cluster may lack cores or memory: {less}"
+        )
+    if isinstance(found[0], BaseException):
+        raise found[0]
+    return list(found[0])

@@ -1,0 +1,207 @@
+"""The session of Spark for a run: of its own on a master, or the active one.
+
+Only what Spark Connect also has is used: DataFrames and settings of SQL, not RDDs or the context.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from likewise.engines.spark import tasks
+from likewise.errors import LikewiseError, UsageError, missing_part
+from likewise.messages import option
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: The command part that installs PySpark, with what Spark Connect needs.
+EXTRA = "'pyspark[connect]'"
+OLDEST, OLDEST_JAVA = (3, 5), 17
+#: Seconds in which a master must accept a connection.
+CONNECTING = 10
+#: Forms of masters, for messages.
+FORMS = "local[4], spark://HOST:7077, yarn, k8s://https://HOST:6443, or sc://HOST:15002 for Spark Connect"
+PORTS = {"spark": 7077, "k8s": 443, "sc": 15002}
+#: Variables that say that a session of this process, or its configuration, is there: those of spark-submit, Spark Connect and Databricks.
+SURROUNDINGS = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
+#: Settings for the run, which end with it. Rows carry sets of some kilobytes, and batches are cut by rows. Types of batches are those of binary and
+#: string, not their large forms. Spark must not divide or join the partitions that the engine made.
+SETTINGS = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",
+    "spark.sql.adaptive.enabled": "false",
+}
+#: Settings of a session that is made for the run.
+OWN = {"spark.app.name": "likewise", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+
+
+@contextmanager
+def opened(master: str | None) -> Iterator[SparkSession]:
+    """The session on a master, or the active one, with `SETTINGS`. One that was made for this is stopped at the end.
+
+    Raises MissingPartError without PySpark, UsageError for a master that cannot be used, and LikewiseError for a job that Spark could not finish.
+    """
+    own, session = session_of(master)
+    before = {name: session.conf.get(name, None) for name in SETTINGS}
+    try:
+        check_version(session.version)
+        for name, value in SETTINGS.items():
+            with suppress(Exception):  # unknown there, or fixed
+                session.conf.set(name, value)
+        with explained():
+            yield session
+    finally:
+        if own:
+            session.stop()
+        else:
+            for name, earlier in before.items():
+                with suppress(Exception):
+                    session.conf.unset(name) if earlier is None else session.conf.set(name, earlier)
+
+
+def session_of(master: str | None) -> tuple[bool, SparkSession]:
+    """The session, and True if it was made here."""
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
+            from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise missing_part("runs on Spark need", "PySpark", EXTRA) from error
+    active = None
+    with suppress(Exception):  # there is none
+        active = SparkSession.active()
+    if active is not None:
+        here = active.conf.get("spark.master", None)
+        if master is not None and master != here:
+            on = f" on {here}" if here else ""
+            raise UsageError(f"{option('master', master)}: this process has an active session of Spark{on}; leave the option out, or stop it first")
+        return False, active
+    if master is None and not any(os.environ.get(name) for name in SURROUNDINGS):
+        raise UsageError(
+            f"{option('engine', 'spark')}: this process has no session of Spark; name its master: {option('master', placeholder='URL')} ({FORMS})"
+        )
+    builder: Any = SparkSession.builder
+    if master is not None:
+        check_master(master)
+        builder = builder.remote(master) if master.startswith("sc://") else builder.config(map=OWN).master(master)
+    with python_of_executors(master), starting(master):
+        return True, builder.getOrCreate()
+
+
+def check_master(master: str) -> None:
+    """Raise UsageError for a master that is not one, or does not answer, and for a Java that cannot run Spark."""
+    scheme, _, rest = master.partition("://")
+    asked = option("master", master)
+    if not re.fullmatch(r"local(\[.+\])?|local-cluster\[.+\]|yarn", master) and not (scheme in PORTS and rest):
+        raise UsageError(f"{asked}: choose one of {FORMS}")
+    if master == "yarn" and not any(os.environ.get(name) for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR")):
+        raise UsageError(f"{asked}: set HADOOP_CONF_DIR to the folder with the configuration of the cluster")
+    if scheme != "sc":
+        check_java()
+    if scheme in PORTS:
+        reach(asked, [place_of(one, PORTS[scheme]) for one in re.sub("^https?://", "", rest).split(",")])
+
+
+def place_of(text: str, port: int) -> tuple[str, int]:
+    """The host and the port in HOST:PORT/MORE;PARAMETERS."""
+    host, colon, given = re.split("[/;]", text, maxsplit=1)[0].rpartition(":")
+    return (host.strip("[]"), int(given)) if colon and given.isdecimal() else (f"{host}{colon}{given}", port)
+
+
+def reach(asked: str, places: list[tuple[str, int]]) -> None:
+    """Raise UsageError unless one of these accepts a connection: Spark itself would try for minutes."""
+    reason = ""
+    for place in places:
+        try:
+            socket.create_connection(place, timeout=CONNECTING).close()
+            return
+        except OSError as error:
+            reason = f"{place[0]} port {place[1]}: {error.strerror or error}"
+    raise UsageError(f"{asked}: no connection within {CONNECTING} seconds ({reason}); start the master, or name another")
+
+
+def check_java() -> None:
+    """Raise UsageError if the Java that Spark would start is missing or too old."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    said = ""
+    if java:
+        with suppress(OSError, subprocess.SubprocessError):
+            said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr  # noqa: S603
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    if found is None or int(found[1]) < OLDEST_JAVA:
+        there = f"{java} is Java {found[1]}" if found else f"JAVA_HOME is {home}, and no Java runs there" if home else "no Java is installed"
+        how = "install it, on Debian: apt-get install openjdk-17-jre-headless"
+        raise UsageError(f"Spark needs Java {OLDEST_JAVA} or newer, but {there}; {how}, or set JAVA_HOME")
+
+
+def check_version(version: str) -> None:
+    """Raise UsageError for a version of Spark that is too old."""
+    number = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    if number < OLDEST:
+        raise UsageError(f"likewise needs Spark {'.'.join(map(str, OLDEST))} or newer, and this cluster has {version}")
+
+
+@contextmanager
+def python_of_executors(master: str | None) -> Iterator[None]:
+    """Inside, executors that start on machines with this file system run this Python. Those of YARN and Kubernetes have their own."""
+    name = "PYSPARK_PYTHON"
+    if name in os.environ or master is None or not master.startswith(("local", "spark://")):
+        yield
+        return
+    os.environ[name] = sys.executable
+    try:
+        yield
+    finally:
+        del os.environ[name]
+
+
+@contextmanager
+def starting(master: str | None) -> Iterator[None]:
+    """Inside, errors of Spark name the master."""
+    try:
+        yield
+    except LikewiseError:
+        raise
+    except Exception as error:
+        at = option("master", master) if master else option("engine", "spark")
+        raise UsageError(f"{at}: Spark did not start: {cause_of(error)}") from error
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Inside, errors of Spark become those of likewise. The run can be resumed, unless executors have other versions."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        if said := tasks.refusal(error):
+            raise other_versions(said) from None
+        raise LikewiseError(f"Spark stopped the job: {cause_of(error)}") from OSError(errno.EIO, cause_of(error))
+
+
+def other_versions(said: str) -> UsageError:
+    return UsageError(
+        f"executors have other versions, which could change the result: {said}; install the versions that are here, or set PYSPARK_PYTHON"
+    )
+
+
+def cause_of(error: BaseException) -> str:
+    """The line of an error of Spark that tells the cause: with the traceback of a task the end of that, else the first."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    if any(line.startswith("Traceback") for line in lines):
+        lines = [line for line in lines if re.match(r"[A-Za-z_][\w.]*: ", line)][-1:] or lines
+    return lines[0].strip() if lines else type(error).__name__

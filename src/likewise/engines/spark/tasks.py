@@ -1,0 +1,61 @@
+"""Functions of batches that run in tasks on executors.
+
+An executor may start at any time, so each task compares the versions of its process with those of the driver.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from likewise.compiled import store
+from likewise.engines.spark import versions
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: The error of a task in a process with other versions holds its differences between these marks, where `refusal` finds them.
+BEGIN, END = "other versions on an executor: <", "> (likewise)"
+
+Batches = Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A function of the batches of a partition, and the versions that it needs."""
+
+    function: Batches
+    wanted: Mapping[str, str]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if said := versions.differences(versions.here(), self.wanted):
+            raise RuntimeError(f"{BEGIN}{said}{END}")
+        keep_kernels()
+        yield from self.function(batches)
+
+
+def mapped(frame: DataFrame, function: Batches, schema: str) -> DataFrame:
+    """``frame.mapInArrow(function, schema)``, whose tasks run only in processes with the versions of this one."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")  # batches of Arrow are all that passes
+        return frame.mapInArrow(Task(function, versions.here()), schema)
+
+
+def refusal(error: BaseException) -> str | None:
+    """The differences that a task found, from the error of its job; None if the job failed otherwise."""
+    found = re.search(f"{re.escape(BEGIN)}(.*?){re.escape(END)}", str(error), re.DOTALL)
+    return found[1] if found else None
+
+
+def keep_kernels() -> None:
+    """Keep compiled kernels in the folder of the executor where the user's caches cannot be written, as in some containers."""
+    if store.cache() is None and "NUMBA_CACHE_DIR" not in os.environ:
+        os.environ["NUMBA_CACHE_DIR"] = str(Path.cwd() / "kernels")
+        store.cache.cache_clear()

@@ -1,0 +1,28 @@
+"""Fixtures for tests on Spark. ./test runs this folder in one process, so that all share a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from likewise.engines.spark.session import opened
+from spark_cluster import Cluster, cluster
+
+
+@pytest.fixture(scope="session")
+def standalone() -> Iterator[Cluster]:
+    """The cluster of this process, whose variables are in its environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = cluster()
+        for name, value in found.env.items():
+            patch.setenv(name, value)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def spark(standalone: Cluster) -> Iterator[Any]:
+    """An active session on the cluster."""
+    with opened(standalone.master) as session:
+        yield session

@@ -1,0 +1,238 @@
+"""The session of a run on Spark: made on a real cluster or taken from the process, and refused by name where the result could differ."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from command_line import SOURCE
+from index_servers import free_port
+from likewise.engines.spark import reach, tasks, versions
+from likewise.engines.spark.session import OWN, SETTINGS, check_version, opened, place_of
+from likewise.errors import LikewiseError, MissingPartError, UsageError
+from likewise.io.inputs import resolve
+from spark_cluster import Cluster, connect
+
+#: A part of every refusal of versions.
+REFUSED = "executors have other versions, which could change the result: "
+
+
+@pytest.fixture(autouse=True)
+def alone(standalone: Cluster) -> Iterator[None]:
+    """No session is active before and after a test."""
+    yield
+    assert active() is None
+
+
+def active() -> Any:
+    from pyspark.sql import SparkSession
+
+    with suppress(Exception):
+        return SparkSession.active()
+    return None
+
+
+@contextmanager
+def made(standalone: Cluster, **settings: str) -> Iterator[Any]:
+    """A session that the caller of likewise has."""
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.config(map={**OWN, **settings}).master(standalone.master).getOrCreate()
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def asked(session: Any, number: int = 2) -> list[Any]:
+    """What each task says: where it runs, by which Python, and how many rows of 20 it has."""
+
+    def where(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import os
+        import sys
+
+        import pyarrow as pa
+
+        rows = sum(batch.num_rows for batch in batches)
+        yield pa.record_batch({"folder": [os.getcwd()], "python": [sys.executable], "rows": [rows]})
+
+    return list(tasks.mapped(session.range(0, 20 * number, 1, number), where, "folder string, python string, rows long").collect())
+
+
+def test_a_session_of_its_own_runs_tasks_on_both_workers(standalone: Cluster) -> None:
+    assert standalone.workers() == 2
+    with opened(standalone.master) as session:
+        assert [session.conf.get(name) for name in SETTINGS] == [*SETTINGS.values()]
+        found = asked(session, 40)
+        assert [row["rows"] for row in found] == [20] * 40
+        assert {row["python"] for row in found} == {sys.executable}
+        assert {Path(row["folder"]).parents[1].name for row in found} == {"worker1", "worker2"}
+
+
+def test_the_active_session_is_used_and_left_as_it_was(standalone: Cluster, tmp_path: Path) -> None:
+    """Of the settings, one was changed before, and the others were not."""
+    name, *others = SETTINGS
+    with made(standalone) as session:
+        session.conf.set(name, "77")
+        before = [session.conf.get(other, None) for other in others]
+        with opened(None) as found, opened(standalone.master):
+            assert found is session and session.conf.get(name) == SETTINGS[name]
+        assert session.conf.get(name) == "77" and [session.conf.get(other, None) for other in others] == before
+        with (
+            pytest.raises(UsageError, match=r"^master='local\[2\]': this process has an active session of Spark on spark://127.0.0.1:"),
+            opened("local[2]"),
+        ):
+            pass
+        (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
+        sources = resolve([tmp_path])
+        reach.check(session, tmp_path, sources, pytest.fail)
+        (tmp_path / "a.jsonl").unlink()
+        with pytest.raises(UsageError, match=r"^executors cannot read a.jsonl \(.*No such file.*\); keep the inputs where all machines see them"):
+            reach.check(session, tmp_path, sources, pytest.fail)
+        assert [*tmp_path.iterdir()] == []
+
+
+def test_executors_with_another_likewise_are_refused_by_name(standalone: Cluster, tmp_path: Path) -> None:
+    """Executors import a copy, whose version differs, and whose kernels then too."""
+    shutil.copytree(Path(SOURCE) / "likewise", tmp_path / "likewise", ignore=shutil.ignore_patterns("__pycache__"))
+    init = tmp_path / "likewise" / "__init__.py"
+    text = init.read_text()
+    here = versions.here()["likewise"]
+    init.write_text(text.replace(f'"{here}"', '"0.0.7"'))
+    assert init.read_text() != text
+    with made(standalone, **{"spark.executorEnv.PYTHONPATH": str(tmp_path)}) as session:
+        wanted = f"^{REFUSED}likewise 0.0.7 there and {here} here; install "
+        with pytest.raises(UsageError, match=wanted):
+            reach.check(session, tmp_path, [], pytest.fail)
+        with pytest.raises(UsageError, match=wanted), opened(None):
+            asked(session)
+        init.write_text("raise ImportError('no likewise here')")
+    with made(standalone, **{"spark.executorEnv.PYTHONPATH": str(tmp_path)}) as session, pytest.raises(UsageError) as raised:
+        reach.check(session, tmp_path, [], pytest.fail)
+    assert str(raised.value).startswith(f"executors cannot import likewise (no likewise here): install likewise=={here} ")
+
+
+@pytest.mark.parametrize("name", ["Python", "numpy", "pyarrow", "numba", "Unicode", versions.KERNELS])
+def test_each_part_with_another_version_is_named(name: str) -> None:
+    there, here = {**versions.here(), name: "1.2"}, versions.here()
+    assert versions.differences(there, here) == f"{name} 1.2 there and {here[name]} here"
+    assert versions.differences(here, here) == ""
+
+
+def test_a_task_that_fails_is_not_a_refusal(standalone: Cluster) -> None:
+    def broken(batches: Any) -> Any:
+        raise ValueError("the reason")
+
+    with pytest.raises(LikewiseError, match=r"^Spark stopped the job: ValueError: the reason$") as raised, opened(standalone.master) as session:
+        tasks.mapped(session.range(2), broken, "a long").collect()
+    assert isinstance(raised.value.__cause__, OSError)  # so the run can be resumed
+
+
+def test_a_cluster_without_room_is_refused_in_time(standalone: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reach, "PATIENCE", 5)
+    with made(standalone, **{"spark.executor.memory": "100g"}) as session, pytest.raises(UsageError) as raised:
+        reach.check(session, tmp_path, [], pytest.fail)
+    assert str(raised.value).startswith("engine='spark': no executor has answered within 5 seconds; the cluster may lack cores or memory")
+
+
+def test_an_executor_that_does_not_see_the_folder_or_has_little_memory_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("likewise.engines.threads.usable_memory", lambda: 300 << 20)
+    monkeypatch.setattr("likewise.engines.threads.usable_cores", lambda: 3)
+    said = reach.seen(str(tmp_path / "not there" / "mark"), [])
+    assert said == {"folder": False, "unread": [], "memory": 100 << 20}
+    (tmp_path / "mark").touch()
+    assert reach.seen(str(tmp_path / "mark"), [])["folder"]
+    monkeypatch.setattr(reach, "job", lambda *_: [{"versions": versions.here(), "folder": True, "unread": [], "memory": 100 << 20}])
+    notes: list[str] = []
+    reach.check(None, tmp_path, [], notes.append)  # type: ignore[arg-type]
+    assert notes[0].startswith("executors have 100 MiB of memory beside Java for each core, and Python needs more")
+    monkeypatch.setattr(reach, "job", lambda *_: [{"versions": versions.here(), "folder": False, "unread": [], "memory": 0}])
+    with pytest.raises(UsageError, match=r"the folder of intermediate tables; name a folder that all machines see at the same path: work=DIR$"):
+        reach.check(None, tmp_path, [], notes.append)  # type: ignore[arg-type]
+
+
+def refused(master: str | None) -> str:
+    """The message with which a master is refused."""
+    with pytest.raises(UsageError) as raised, opened(master):
+        pass
+    return str(raised.value)
+
+
+def test_a_master_that_does_not_answer_is_refused_at_once() -> None:
+    url = f"spark://127.0.0.1:{free_port()}"
+    assert refused(url).startswith(f"master='{url}': no connection within 10 seconds (127.0.0.1 port {url.rpartition(':')[2]}: Connection refused); ")
+
+
+@pytest.mark.parametrize("master", ["localhost", "spark:/host", "spark://", "mesos://host:1", "local[", "", "yarn2"])
+def test_a_master_that_is_none_is_refused(master: str) -> None:
+    assert refused(master).startswith(f"master={master!r}: choose one of local[4], spark://HOST:7077, yarn, ")
+
+
+def test_what_a_session_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert refused(None).startswith("engine='spark': this process has no session of Spark; name a master: master=URL (local[4], ")
+    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+    monkeypatch.delenv("YARN_CONF_DIR", raising=False)
+    assert refused("yarn").startswith("master='yarn': set HADOOP_CONF_DIR")
+    with pytest.raises(UsageError, match=r"^likewise needs Spark 3\.5 or newer, and this cluster has 3\.4\.1$"):
+        check_version("3.4.1")
+    check_version("3.5.0")
+    check_version("4.3.0-SNAPSHOT")
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    assert refused("local[2]").startswith("Spark needs Java 17 or newer, but JAVA_HOME is /nowhere, and no Java runs there; install it")
+    with monkeypatch.context() as patch, pytest.raises(MissingPartError) as raised:
+        patch.setitem(sys.modules, "pyspark.sql", None)
+        with opened(None):
+            pass
+    assert re.fullmatch(r"runs on Spark need PySpark, which is not installed: pip .* install 'pyspark\[connect\]'", str(raised.value))
+
+
+def test_an_old_java_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_392\"' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert refused("local[2]").startswith(f"Spark needs Java 17 or newer, but {java} is Java 8; install it, on Debian: apt-get")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("host:1234", ("host", 1234)),
+        ("host", ("host", 9)),
+        ("host:1234/;token=a:b", ("host", 1234)),
+        ("host;x=1", ("host", 9)),
+        ("[::1]:1234", ("::1", 1234)),
+    ],
+)
+def test_places_of_masters(text: str, place: tuple[str, int]) -> None:
+    assert place_of(text, 9) == place
+
+
+def test_a_session_of_spark_connect(standalone: Cluster, tmp_path: Path) -> None:
+    program = f"""
+from pathlib import Path
+from likewise.engines.spark import reach, tasks
+from likewise.engines.spark.session import opened
+with opened({connect().remote!r}) as session:
+    print(type(session).__module__)
+    reach.check(session, Path({str(tmp_path)!r}), [], print)
+    def count(batches):
+        import pyarrow as pa
+        yield pa.record_batch({{"rows": [sum(batch.num_rows for batch in batches)]}})
+    print([row[0] for row in tasks.mapped(session.range(0, 30, 1, 3), count, "rows long").collect()])
+"""
+    done = subprocess.run(
+        [sys.executable, "-P", "-W", "ignore", "-c", program], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines() == ["pyspark.sql.connect.session", "[10, 10, 10]"], done.stderr
