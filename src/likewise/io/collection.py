@@ -31,7 +31,7 @@ from likewise.items import binary, unusable
 from likewise.items.wrapped import bits, wrapped
 from likewise.kinds import of_payload
 from likewise.messages import option
-from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Want
+from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
@@ -131,9 +131,7 @@ def read(
             if left is not None and len(records) >= left:
                 records, columns = head(records, columns, left)
             if records.rejected and not skip:
-                first = records.rejected[0]
-                name, _ = place(sources[chunk.source], read_of[chunk.source], first.row)
-                raise DataError(f"{name}, {first.reason}; {LISTED if listed else LEFT_OUT}")
+                raise unreadable_row(sources[chunk.source], read_of[chunk.source], records.rejected[0], listed=listed)
             columns = {name: values for name, values in columns.items() if name not in without}
             more = {"dimension": dimension} if stated else {}
             append(work, sources[chunk.source], read_of[chunk.source], chunk._replace(records=records, columns=columns), **more)
@@ -148,6 +146,12 @@ def read(
     take(range(first_side, len(sources)), None)
     work.append({}, step="read")
     work.settle()
+
+
+def unreadable_row(source: Source, first: int, entry: Rejected, *, listed: bool) -> DataError:
+    """The error of a row that cannot be read and is not skipped. first: rows of the source before its chunk. listed: skipped rows are listed."""
+    name, _ = place(source, first, entry.row)
+    return DataError(f"{name}, {entry.reason}; {LISTED if listed else LEFT_OUT}")
 
 
 def append(work: Work | Part, source: Source, first: int, chunk: Sketched, **more: Any) -> None:
