@@ -1,0 +1,173 @@
+"""Candidates compared: sizes and odd sketches travel to the pairs and rule most out; only what is left gets its words, which are compared exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from likewise.engines.spark.blocks import GATHERED, flat, gathered, lists, packed, part_of, places, whole
+from likewise.engines.spark.colliding import items_of, schema
+from likewise.engines.spark.steps import Steps
+from likewise.job import Job
+from likewise.kernels.rows import gather
+from likewise.kernels.sets import ODD_SKETCH
+from likewise.runs.items import rule
+from likewise.stages.near import near
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: An item: its number, rank, words and odd sketch; or a pair, with what is known of its earlier item.
+LIGHT = ["item", "rank", "size", "odd"]
+PAIRS = ["later", "earlier", *LIGHT]
+NEAR = "later long, earlier long, later_rank long, earlier_rank long"
+SIMILAR = "later long, earlier long, overlap long, out_of long"
+#: Bytes of words that a partition holds, and pairs whose words lie side by side at once.
+TASK_BYTES = 64 << 20
+PAIRS_AT_ONCE = 1 << 14
+
+
+def light_of(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, parts: int) -> DataFrame:
+    """The step of what the filter needs to know of each item, by partition of the item."""
+
+    def make() -> DataFrame:
+        light = items_of(entries, items, job, "size", "odd").select(*LIGHT)
+        return light.mapInArrow(partial(sent, at=places(parts)), schema(LIGHT))
+
+    return steps.table("light", make)
+
+
+def sent(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """Items -> blocks for the partitions of their numbers."""
+    for table in gathered(batches, GATHERED * len(at)):
+        columns = {name: table[name].to_numpy() for name in ("item", "rank", "size")}
+        if not table["odd"].null_count:
+            columns["odd"] = flat(table["odd"], ODD_SKETCH)
+        yield packed(part_of(columns["item"], len(at)), at, LIGHT, **columns)
+
+
+def similar_pairs(
+    steps: Steps, name: str, candidates: DataFrame, light: DataFrame, entries: DataFrame, job: Job, parts: int, mean: float
+) -> DataFrame:
+    """The step of similar pairs, each once: later, earlier, overlap, out_of. candidates: blocks by partition of the earlier item.
+
+    mean: the bytes of an item's words.
+    """
+    at = places(parts)
+
+    def filtered() -> DataFrame:
+        joined = candidates.unionByName(light, allowMissingColumns=True).select("place", *PAIRS)
+        half = joined.repartition(parts, "place").mapInArrow(partial(attached, at=at), schema(PAIRS))
+        both = half.unionByName(light, allowMissingColumns=True).select("place", *PAIRS)
+        return both.repartition(parts, "place").mapInArrow(partial(filter_pairs, job=job), NEAR)
+
+    left = steps.table(f"{name}-near", filtered)
+
+    def compared() -> DataFrame:
+        return with_words(left, entries, places(1 + int(2 * mean * steps.rows(f"{name}-near") / TASK_BYTES))).mapInArrow(
+            partial(compare, job=job), SIMILAR
+        )
+
+    return steps.table(name, compared)
+
+
+def attached(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """Candidates and the items of the same partition -> each pair once, with its earlier item, for the partition of the later one."""
+    table = whole(batches)
+    if table is None:
+        return
+    later, earlier, light = divided(table)
+    later, earlier = distinct(later, earlier)
+    place = looked_up(earlier, light["item"])
+    step = GATHERED * 16 * len(at)
+    for begin in range(0, len(later), step):
+        here = slice(begin, begin + step)
+        columns = {name: values[place[here]] for name, values in light.items() if len(values) and name != "item"}
+        yield packed(part_of(later[here], len(at)), at, PAIRS, later=later[here], earlier=earlier[here], **columns)
+
+
+def filter_pairs(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.RecordBatch]:
+    """Pairs with their earlier items, and the later ones -> the pairs that may be similar, by item and by rank."""
+    table = whole(batches)
+    if table is None:
+        return
+    pairs = table.filter(pc.is_valid(table["later"]))
+    later, earlier, light = divided(table)
+    place = looked_up(later, light["item"])
+    rank = flat(pairs["rank"], np.int64)
+    passed = np.arange(len(later))
+    if len(light["odd"]):
+        size, odd = flat(pairs["size"], np.uint32), flat(pairs["odd"], ODD_SKETCH)
+        passed = np.flatnonzero(near(light["size"][place], light["odd"][place], size, odd, rule(job)))
+    columns = later[passed], earlier[passed], light["rank"][place[passed]], rank[passed]
+    yield pa.record_batch([pa.array(each) for each in columns], names=["later", "earlier", "later_rank", "earlier_rank"])
+
+
+def divided(table: pa.Table) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """The pairs and the items among the entries of a partition; the items in the order of their numbers."""
+    pairs, items = (table.filter(pc.is_valid(table[name])) for name in ("later", "item"))
+    types = {"item": np.int64, "rank": np.int64, "size": np.uint32, "odd": ODD_SKETCH}
+    light = {name: flat(items[name], dtype) for name, dtype in types.items()}
+    order = np.argsort(light["item"])
+    light = {name: values[order] if len(values) else values for name, values in light.items()}
+    return flat(pairs["later"], np.int64), flat(pairs["earlier"], np.int64), light
+
+
+def distinct(later: np.ndarray, earlier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each pair once, by earlier item."""
+    order = np.lexsort((later, earlier))
+    later, earlier = later[order], earlier[order]
+    new = np.ones(len(later), bool)
+    new[1:] = (later[1:] != later[:-1]) | (earlier[1:] != earlier[:-1])
+    return later[new], earlier[new]
+
+
+def looked_up(wanted: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """The places of values in ascending ones that have them all."""
+    return np.searchsorted(there, wanted)
+
+
+def with_words(pairs: DataFrame, entries: DataFrame, at: np.ndarray) -> DataFrame:
+    """Pairs, and the words of the items that any pair of their partition needs, once a partition; partitions by the later item."""
+    from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+    homes = ", ".join(f"{place}L" for place in at.tolist())
+    pairs = pairs.withColumn("place", F.expr(f"element_at(array({homes}), cast(pmod(xxhash64(later), {len(at)}L) as int) + 1)"))
+    needs = pairs.select("place", F.col("later_rank").alias("rank")).union(pairs.select("place", "earlier_rank")).distinct()
+    words = entries.where(entries["sets"].isNotNull()).select("rank", "sets").join(needs, "rank").select("place", "rank", "sets")
+    return pairs.unionByName(words, allowMissingColumns=True).repartition(len(at), "place")
+
+
+def compare(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.RecordBatch]:
+    """Pairs and the words of their items -> the similar pairs."""
+    table = whole(batches)
+    if table is None:
+        return
+    pairs, items = (table.filter(pc.is_valid(table[name])) for name in ("later", "sets"))
+    later, earlier, *ranks = (pairs[name].to_numpy() for name in ("later", "earlier", "later_rank", "earlier_rank"))
+    order = np.lexsort((earlier, later))
+    values, offsets = lists(items["sets"])
+    rank = items["rank"].to_numpy()
+    by_rank = np.argsort(rank)
+    rank = rank[by_rank]
+    for begin in range(0, len(order), PAIRS_AT_ONCE):
+        here = order[begin : begin + PAIRS_AT_ONCE]
+        a, b = (words(values, offsets, by_rank[looked_up(each[here], rank)]) for each in ranks)
+        overlap, out_of = job.compared.similar(a, b, job)
+        good = overlap >= 0
+        columns = later[here][good], earlier[here][good], overlap[good], out_of[good]
+        yield pa.record_batch([pa.array(each.astype(np.int64)) for each in columns], names=["later", "earlier", "overlap", "out_of"])
+
+
+def words(values: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The words of rows end to end: uint64[m], and where each begins, int64[n + 1]."""
+    begins = offsets[rows]
+    ends = np.concatenate(([0], np.cumsum(offsets[rows + 1] - begins)))
+    out = np.empty(int(ends[-1]), np.uint64)
+    gather(values, begins, ends, out)
+    return out, ends

@@ -1,0 +1,152 @@
+"""The engine of a Spark cluster: rows are Parquet folders, stages are functions on Arrow batches, Spark moves what they exchange.
+
+Only the DataFrame API is used, so that Spark Connect works, and no operation that Spark 3.5 lacks. The work folder and the inputs must be where
+driver and executors see them under one path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.engines.engine import Found
+from likewise.engines.spark import colliding, comparing, counting, overfull, rows, settling, writing
+from likewise.engines.spark.blocks import packed, part_of, places
+from likewise.engines.spark.steps import Steps
+from likewise.io.collection import Collection
+from likewise.io.inputs import Source
+from likewise.records import Each, Edits
+from likewise.runs.items import Items, Run
+from likewise.runs.verify import valued
+from likewise.stages.buckets import spread
+from likewise.stages.budget import hottest
+from likewise.stages.copies import first_of_copies
+from likewise.stages.counting import Common
+from likewise.stages.settle import MOST_MATCHES, Removals, most_similar
+from likewise.stages.verify import Compared
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass
+class Spark:
+    """The steps of `engines.engine.Engine` for one run."""
+
+    run: Run
+    session: SparkSession
+    folder: Path | None = None  # of the steps; in the work folder by default
+    partitions: int | None = None  # by default as many as the data need
+    task_bytes: int = rows.TASK_BYTES  # of the inputs
+
+    @cached_property
+    def steps(self) -> Steps:
+        return Steps(self.session, self.folder or self.run.work.folder / "spark")
+
+    def common(self, sources: Sequence[Source], share: Fraction) -> tuple[Common, int]:
+        return counting.common(self.steps, self.run, sources, self.groups(sources), share)
+
+    def groups(self, sources: Sequence[Source]) -> list[rows.Group]:
+        first = min(self.run.first_side, len(sources))
+        return rows.groups_of(sources, first, self.run.job.options.limit, self.task_bytes)
+
+    def rows(self, sources: Sequence[Source]) -> Collection:
+        run = self.run
+        rows.sketch(self.steps, "rows", run.job, sources, self.groups(sources))
+        self.chunks, _ = rows.chunks_of(self.steps, "rows", sources, run)
+        rows.collect(self.steps, "rows", self.chunks, sources, run)
+        return Collection(sources, run.work, run.first_side)
+
+    def copies(self, copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:
+        return first_of_copies(copy, per, live, rank)
+
+    @cached_property
+    def entries(self) -> DataFrame:
+        return self.steps.frame("rows")
+
+    def parts(self, items: Items) -> int:
+        """The number of partitions of keys and pairs."""
+        assert self.run.job.plan is not None
+        return self.partitions or 1 + len(items.member) * self.run.job.plan.bands // colliding.TASK_ENTRIES
+
+    def collide(self, items: Items) -> DataFrame:
+        run = self.run
+        run.begin("grouping bands", 0, "bands")
+        rank = rows.ranks(self.steps, "rows", self.chunks, of_parts=run.job.options.level is not None)
+        numbered = self.steps.put("items", pa.table({"rank": rank[items.member], "item": np.arange(len(items.member))}))
+        self.light = comparing.light_of(self.steps, self.entries, numbered, run.job, self.parts(items))
+        return colliding.collide(self.steps, self.entries, numbered, run.job, items.scope, self.parts(items))
+
+    def similar(self, items: Items, candidates: DataFrame) -> DataFrame:
+        self.run.begin("comparing", 0, "pairs")
+        pairs = candidates.where(candidates["later"].isNotNull()).select("place", "later", "earlier")
+        return self.compared(items, "similar", pairs)
+
+    def compared(self, items: Items, name: str, pairs: DataFrame) -> DataFrame:
+        """The step of similar pairs among candidates."""
+        mean = 8 * float(np.mean(items.collection.column("size")[items.member])) if len(items.member) else 0.0
+        return comparing.similar_pairs(self.steps, name, pairs, self.light, self.entries, self.run.job, self.parts(items), mean)
+
+    def settle(self, items: Items, similar: DataFrame) -> Found:
+        job, number = self.run.job, len(items.member)
+        assert job.plan is not None
+        settling.settled(self.steps, similar, number)
+        removed = self.steps.read("settled", ["item", "representative", "overlap", "out_of"])
+        item = removed["item"].to_numpy()
+        representative, best = np.full(number, -1, np.int64), Compared(np.full(number, -1, np.int64), np.zeros(number, np.int64))
+        for values, name in ((representative, "representative"), (best.overlap, "overlap"), (best.out_of, "out_of")):
+            values[item] = removed[name].to_numpy()
+        matches, value = self.matches(representative)
+        counts, cut = overfull.estimate(self.steps, job.plan.bands, representative < 0, items.scope, job.seed, partial(self.compare, items))
+        removals = Removals(representative, valued(best, job), matches, value, 0)
+        recall = cut.recall(job.plan.recall, len(matches))
+        return Found(removals, recall, spread(overfull.sizes(self.steps)), cut, hottest(counts), {})
+
+    def matches(self, representative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The similar pairs of an item and an earlier kept one, in order, and their similarities: those that a walk remembers."""
+        table = self.steps.read("similar", ["later", "earlier", "overlap", "out_of"])
+        later, earlier, *ratio = (table[name].to_numpy() for name in table.column_names)
+        some = np.flatnonzero(representative[earlier] < 0)
+        some = some[np.lexsort((earlier[some], later[some]))]
+        value = valued(Compared(*(each[some] for each in ratio)), self.run.job)
+        if len(some) > MOST_MATCHES:
+            closeness = np.nan_to_num(-value if self.run.job.distances else value)
+            most = np.sort(most_similar(later[some], earlier[some], closeness))
+            some, value = some[most], value[most]
+        return np.column_stack([later[some], earlier[some]]), value
+
+    def compare(self, items: Items, left: np.ndarray, right: np.ndarray) -> Compared:
+        """Compare pairs of items, earlier and later ones."""
+        at = places(self.parts(items))
+        block = packed(part_of(left, len(at)), at, ["later", "earlier"], later=right, earlier=left)
+        self.compared(items, "sampled", self.steps.put("sample", pa.Table.from_batches([block])))
+        table, number = self.steps.read("sampled", ["later", "earlier", "overlap", "out_of"]), len(items.member)
+        later, earlier, *ratio = (table[name].to_numpy() for name in table.column_names)
+        order = np.argsort(later * number + earlier)
+        pair, wanted = (later * number + earlier)[order], right * number + left
+        at = np.minimum(np.searchsorted(pair, wanted), max(0, len(pair) - 1))
+        there = pair[at] == wanted if len(pair) else np.zeros(len(wanted), bool)
+        found = Compared(np.full(len(wanted), -1, np.int64), np.zeros(len(wanted), np.int64))
+        for values, each in zip(found, ratio, strict=True):
+            values[there] = each[order][at[there]]
+        return found
+
+    def write(
+        self,
+        source: Source,
+        target: Path,
+        keep: np.ndarray,
+        start: np.ndarray,
+        length: np.ndarray,
+        added: pa.Table | None,
+        each: Each,
+        edits: Edits | None = None,
+    ) -> int:
+        return writing.write(self.session, source, target, (keep, np.asarray(start), np.asarray(length), added), edits)

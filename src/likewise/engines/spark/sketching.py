@@ -1,0 +1,164 @@
+"""Rows on executors: a task reads ranges of sources and yields their rows, the compared items if these are parts of rows, and facts about chunks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.engines.spark.blocks import binary
+from likewise.errors import LikewiseError
+from likewise.io.beginning_rows import head
+from likewise.io.chunks import chunks, failed, parsed
+from likewise.io.collection import fingerprint
+from likewise.io.inputs import Source
+from likewise.io.ranges import Range
+from likewise.job import Job
+from likewise.records import Chunk, Records
+from likewise.schema import IGNORED, UNIT_COLUMNS
+from likewise.stages.sketch import sketcher
+
+#: What an entry of the table describes: a row; an item that is part of a row; a chunk. Rows that are compared whole are items.
+ROW, PART, CHUNK = 0, 1, 2
+#: Columns of the table with a number of rows or items, and the type in which Spark, which has no unsigned ones, holds it.
+NUMBERS: dict[str, Any] = {
+    "kind": np.int32,
+    "start": np.int64,
+    "length": np.int64,
+    "tokens": np.int32,
+    "chars": np.int32,
+    "size": np.int32,
+    "copy_a": np.int64,
+    "copy_b": np.int64,
+    "per": np.int64,
+    "score": np.float64,
+    "bytes": np.int64,
+    "units": np.int32,
+    "ignored": np.int64,
+    "nulls": np.int64,
+}
+TEXTS = ("id", "odd", "keys", "sets")
+SQL = {np.int32: "int", np.int64: "long", np.float64: "double"}
+#: The schema of the table: rank is the number of the task << 32 | the place in it, which is input order.
+ENTRIES = ", ".join(
+    ["what int, rank long", *(f"{name} {SQL[dtype]}" for name, dtype in NUMBERS.items()), *(f"{name} binary" for name in TEXTS), "about string"]
+)
+#: Entries and bytes of a batch: sets take kilobytes, and Arrow counts rows only.
+BATCH_ROWS, BATCH_BYTES = 4096, 64 << 20
+#: Columns of compared items with other names than those of their rows.
+OF_ITEMS = ("sets", "odd", "band_keys", "ignored")
+
+
+class Group(NamedTuple):
+    """The ranges that a task reads, in input order."""
+
+    ranges: list[tuple[int, Range]]  # (number of the source, range)
+    most: int | None = None  # rows
+
+
+def read(batches: Iterator[pa.RecordBatch], job: Job, sources: Sequence[Source], groups: Sequence[Group]) -> Iterator[pa.RecordBatch]:
+    """The entries of groups, given by number."""
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            yield from of_group(number, job, sources, groups[number])
+
+
+def of_group(number: int, job: Job, sources: Sequence[Source], group: Group) -> Iterator[pa.RecordBatch]:
+    """The entries of a group. Errors of the input are entries, too, so that the driver can raise the first of all tasks."""
+    rank = rank_of_parts = number << 32
+    skip, sketch, left, at = job.options.on_error == "skip", sketcher(job), group.most, 0
+    try:
+        for source, part in group.ranges:
+            for chunk in chunks(sources[source], job.want, part=part, skip=skip):
+                records, place = records_of(sources[source], chunk, job, skip=skip)
+                columns, digest = sketch(records), fingerprint(records)
+                if left is not None and len(records) >= left:
+                    records, columns = head(records, columns, left)
+                n, parts = len(records), len(columns.get("unit-size", ()))
+                about = {"at": at, "source": source, "place": place, "rows": n, "parts": parts, "digest": digest.hex(), **facts_of(records)}
+                yield about_chunk(rank, rank_of_parts, about)
+                if records.rejected and not skip:
+                    return
+                if "units" in columns:
+                    of_parts = {name: columns.pop(name) for name in [*columns] if name.startswith("unit-") or name in OF_ITEMS}
+                    of_parts = {name.removeprefix("unit-"): values for name, values in of_parts.items()}
+                    of_parts["per"] = np.repeat(columns["per"], columns["units"])
+                    yield from entries(PART, rank_of_parts, parts, of_parts)
+                yield from entries(ROW, rank, n, columns, records)
+                rank, rank_of_parts, at = rank + n, rank_of_parts + parts, at + 1
+                left = None if left is None else left - n
+                if left == 0:
+                    return
+    except LikewiseError as error:
+        cause = error.__cause__ if isinstance(error.__cause__, OSError) else OSError()
+        why = {"type": type(error).__name__, "message": error.marked, "errno": cause.errno, "file": cause.filename}
+        yield about_chunk(rank, rank_of_parts, {"at": at, "error": why})
+
+
+def records_of(source: Source, chunk: Chunk | str, job: Job, *, skip: bool) -> tuple[Records, tuple[int, int, int]]:
+    """The rows of a chunk and its place: where it begins and ends, and its bytes. One rejected row stands for the rest of a damaged source."""
+    records = chunk if isinstance(chunk, str) else parsed(source, chunk, job.want, skip=skip)
+    if isinstance(records, str) or isinstance(chunk, str):
+        return failed(str(records), job.want), (-1, -1, 0)
+    return records, (chunk.start, chunk.start + len(chunk.data), int(chunk.data.nbytes))
+
+
+def facts_of(records: Records) -> dict[str, Any]:
+    """Facts about the rows of a chunk, as JSON."""
+    rejected = [(entry.row, entry.reason, None if entry.raw is None else entry.raw.hex()) for entry in records.rejected]
+    facts = {name: getattr(records, name) for name in ("fields", "found", "matrix", "other")}
+    return facts | {"rejected": rejected, "ids": records.id is not None, "nulls": records.nulls is not None}
+
+
+def about_chunk(rank: int, rank_of_parts: int, about: dict[str, Any]) -> pa.RecordBatch:
+    """The entry of a chunk."""
+    text = json.dumps(about | {"rank": rank, "rank_of_parts": rank_of_parts})
+    return batch_of(1, {"what": pa.array([CHUNK], pa.int32()), "rank": pa.array([rank]), "about": pa.array([text])})
+
+
+def entries(what: int, rank: int, n: int, columns: dict[str, np.ndarray], records: Records | None = None) -> Iterator[pa.RecordBatch]:
+    """The entries of n rows or parts, in batches."""
+    copy = columns["copy"].view(np.int64).reshape(-1, 2)
+    numbers = {name: columns[name] for name in NUMBERS if name in columns} | {"copy_a": copy[:, 0], "copy_b": copy[:, 1]}
+    if "ignored" in columns:
+        numbers["ignored"] = np.ascontiguousarray(columns["ignored"], IGNORED.base).view(np.int64).ravel()
+    if records is not None and records.nulls is not None:
+        numbers["nulls"] = records.nulls
+    ends = np.concatenate(([0], np.cumsum(columns["size"], dtype=np.int64)))
+    for begin, end in cuts(ends):
+        here = slice(begin, end)
+        every = np.arange(end - begin + 1)
+        made = {name: pa.array(np.ascontiguousarray(values[here]).astype(NUMBERS[name], copy=False)) for name, values in numbers.items()}
+        made |= {"what": pa.array(np.full(end - begin, what, np.int32)), "rank": pa.array(rank + np.arange(begin, end))}
+        if "sets" in columns:  # not of rows whose parts are compared
+            made |= {"sets": binary(columns["sets"], ends[begin : end + 1]), "keys": binary(columns["band_keys"].T[here], every)}
+        if "odd" in columns:
+            made["odd"] = binary(columns["odd"][here], every)
+        if records is not None and records.id is not None:
+            made["id"] = records.id[here].cast(pa.binary())
+        yield batch_of(end - begin, made)
+
+
+def cuts(ends: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Ranges of rows with up to BATCH_ROWS rows, and up to BATCH_BYTES of words unless one row has more."""
+    begin, n = 0, len(ends) - 1
+    while begin < n:
+        end = max(begin + 1, int(np.searchsorted(ends, ends[begin] + BATCH_BYTES // 8, side="right")) - 1)
+        end = min(end, begin + BATCH_ROWS, n)
+        yield begin, end
+        begin = end
+
+
+def batch_of(n: int, made: dict[str, pa.Array]) -> pa.RecordBatch:
+    """A batch of the table: these columns, and nulls in the others."""
+    types = {"what": pa.int32(), "rank": pa.int64(), **{name: pa.from_numpy_dtype(dtype) for name, dtype in NUMBERS.items()}}
+    types |= {name: pa.binary() for name in TEXTS} | {"about": pa.string()}
+    return pa.record_batch([made.get(name, pa.nulls(n, kind)) for name, kind in types.items()], names=[*types])
+
+
+def light(of_parts: bool) -> list[str]:
+    """The columns that the driver reads: of rows, or of parts of rows."""
+    return ["rank", *UNIT_COLUMNS] if of_parts else ["rank", *NUMBERS, "id"]
