@@ -177,6 +177,32 @@ def test_indexes_with_the_same_settings_are_merged(existing, ids, counts):
     assert list(two.ids()) == ["b", "c"]
 
 
+def test_a_merge_that_others_disturb_says_what_is_there(monkeypatch):
+    """Items are written in blocks; somebody adds d between two of them."""
+    monkeypatch.setattr("likewise.verbs.index.AT_ONCE", 2)
+    one, two = (lw.Index.create(by="words:2") for _ in range(2))
+    two.add(["a b", "c d", "e f", "g h", "i j"], ids=["a", "b", "c", "d", "e"])
+    write = one.store.write
+
+    def disturbed(change):
+        done = write(change)
+        monkeypatch.setattr(one.store, "write", write)
+        one.add(["x y"], ids=["d"])
+        return done
+
+    monkeypatch.setattr(one.store, "write", disturbed)
+    with pytest.raises(IdError, match=r"'d' .row 3. is in the index already; it was added meanwhile; 2 items before it were merged") as error:
+        one.merge(two)
+    assert (error.value.ids, error.value.rows, list(one.ids())) == (["d"], [3], ["a", "b", "d"])
+    assert one.merge(two, existing="skip")[:2] == (2, 3) and list(one.ids()) == ["a", "b", "d", "c", "e"]
+    with pytest.raises(IdError, match=r"'a' .row 0. is in the index already, and so is 1 more"):
+        one.merge(two)
+    assert one.merge(two, existing="replace")[:2] == (5, 0) and one.query("g h")["id"].tolist() == ["d"]
+    one.remove(["a", "b"])
+    with pytest.raises(IdError, match=r"'c' .row 2. is in the index already, and so is 1 more; .*nothing was written"):
+        one.merge(two)
+
+
 def test_indexes_that_differ_are_not_merged():
     one, two = lw.Index.create(by="words:2"), lw.Index.create(by="words:3")
     with pytest.raises(lw.UsageError, match="these indexes cannot be merged: by is words:2 in the one and words:3 in the other"):

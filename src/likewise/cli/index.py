@@ -294,6 +294,7 @@ def remove(
     examples=("index merge seen.lw monday.lw", "index merge seen.lw monday.lw --existing skip"),
     flags=f"existing durability {MESSAGES}",
     arguments=[path(), path("OTHER")],
+    notes="It writes blocks of items; after an interruption, go on with --existing skip.",
     existing={"help": "If an id is in both: stop and write nothing (refuse), keep the item of PATH (skip), or take that of OTHER (replace)."},
 )
 def merge(screen: Screen, path: str, other: str, existing: Any = "refuse", durability: Any = "commit") -> None:

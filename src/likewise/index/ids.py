@@ -105,15 +105,21 @@ def repeated(ids: Sequence[bytes]) -> list[int]:
     return [place for place, one in enumerate(ids) if one in seen or seen.add(one)]  # type: ignore[func-returns-value]
 
 
-def refused(ids: Sequence[bytes], rows: Sequence[int], *, there: bool, instead: str) -> IdError:
-    """The error about some ids of a batch: those at the places ``rows`` are in the index, or twice in the batch (``there``); or they are missing."""
+def refused(ids: Sequence[bytes], rows: Sequence[int], *, there: bool, instead: str, first: int = 0) -> IdError:
+    """The error about some ids of a batch: those at the places ``rows`` are in the index, or twice in the batch (``there``); or they are missing.
+
+    first: the number of the first item of the batch, in messages.
+    """
     row = rows[0]
     name = from_json(ids[row])
     if ids[row] in ids[:row]:
         what = f"is given twice, in the rows {list(ids).index(ids[row])} and {row}"
     else:
-        what = f"{either(f'(row {row}) ', '', f'(row {row}) ')}is {'in the index already' if there else 'not in the index'}"
-    return IdError(f"the id {quoted(name)} {what}{and_others(rows)}; {instead}", [from_json(ids[place]) for place in rows], list(rows))
+        place = f"(row {first + row}) "
+        what = f"{either(place, '', place)}is {'in the index already' if there else 'not in the index'}"
+    return IdError(
+        f"the id {quoted(name)} {what}{and_others(rows)}; {instead}", [from_json(ids[place]) for place in rows], [first + place for place in rows]
+    )
 
 
 def and_others(rows: Sequence[int]) -> str:

@@ -300,7 +300,10 @@ class Index:
         """Add all items of another index, which must have been created with the same settings, in their order.
 
         existing: what happens if an id is in both: "refuse" raises IdError before anything is written, "skip" keeps the item of this index, "replace"
-        takes that of the other. Returns `Added`, with empty lists. Raises UsageError that names a setting in which the two differ.
+        takes that of the other. Items are written in blocks of 4,096, each whole or not at all. So after an interruption or an error, also that of an
+        id which others added meanwhile, the first blocks are there; to go on, merge again with "skip".
+
+        Returns `Added`, with empty lists. Raises UsageError that names a setting in which the two differ.
         """
         check_existing(existing)
         if not isinstance(other, Index):
@@ -308,12 +311,19 @@ class Index:
         if differs := self.settings.difference(other.settings):
             raise UsageError(f"these indexes cannot be merged: {differs}; build one of them again with the settings of the other")
         mine, theirs = self.store.view(), other.store.view()
-        if existing == "refuse":
-            for _, items in theirs.scan(most=AT_ONCE):
-                if (there := np.flatnonzero(mine.find(items.ids) >= 0)).size:
-                    raise names.refused(items.ids, there.tolist(), there=True, instead=INSTEAD["refuse"])
-        done = [self._written(items, existing)._replace(ids=[], new=[]) for _, items in theirs.scan(most=AT_ONCE)]
-        return Added(sum(part.added for part in done), sum(part.skipped for part in done), [], [])
+        read = added = 0
+        for _, items in theirs.scan(most=AT_ONCE) if existing == "refuse" else ():
+            if (there := np.flatnonzero(mine.find(items.ids) >= 0)).size:
+                raise names.refused(items.ids, there.tolist(), there=True, instead=INSTEAD["refuse"], first=read)
+            read += len(items)
+        read = 0
+        for _, items in theirs.scan(most=AT_ONCE):
+            found = self.store.write(Change(items, existing))
+            if found.refused:
+                instead = f"it was added meanwhile; {read:,} items before it were merged; to go on, merge again with {option('existing', 'skip')}"
+                raise names.refused(items.ids, found.refused, there=True, instead=instead, first=read)
+            read, added = read + len(items), added + int((found.numbers >= 0).sum())
+        return Added(added, read - added, [], [])
 
     def __contains__(self, id: object) -> bool:
         return is_id(id) and bool(self.store.view().find([json_id(id, 0) or b""])[0] >= 0)
