@@ -309,7 +309,7 @@ FLAGS: dict[str, Flag] = {
     "sets": Flag(
         SIMILARITY,
         "--sets",
-        "What is kept of each item to compare it: all of its set (full), 48 bits of each shingle or element (compact), or a short signature (none), "
+        "Parts of each item to keep for comparisons: all of its set (full), 48 bits of each shingle or element (compact), or a short signature (none), "
         "so that answers are estimates.",
         shown="full",
         brief="Keep whole sets, 48 bits of each element, or signatures for estimates.",
@@ -393,7 +393,7 @@ FLAGS: dict[str, Flag] = {
     "durability": Flag(
         RUN,
         "--durability",
-        "What an acknowledged write survives: also a power loss (commit), or only the end of the process, however it ends (relaxed).",
+        "An acknowledged write survives also a power loss (commit), or only the end of the process, however it ends (relaxed).",
         shown="commit",
     ),
     "work": Flag(
