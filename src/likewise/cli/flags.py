@@ -309,8 +309,8 @@ FLAGS: dict[str, Flag] = {
     "sets": Flag(
         SIMILARITY,
         "--sets",
-        "Parts of each item to keep for comparisons: all of its set (full), 48 bits of each shingle or element (compact), or a short signature (none), "
-        "so that answers are estimates.",
+        "Parts of each item to keep for comparisons: all of its set (full), 48 bits of each shingle or element (compact), or a short signature "
+        "(none), so that answers are estimates.",
         shown="full",
         brief="Keep whole sets, 48 bits of each element, or signatures for estimates.",
     ),
