@@ -1,4 +1,4 @@
-"""What was read, as reports speak of it: facts about rows, and the names of the first ones of which there is something to say."""
+"""Facts about the rows that were read, with the names of the first ones for warnings."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +31,7 @@ from likewise.runs import pipeline
 from likewise.runs.fate import LEAST_LEFT, Fate
 from likewise.runs.items import Items, Run
 from likewise.runs.results import Decision
-from likewise.runs.tables import Rows
+from likewise.runs.tables import Made, Rows
 from likewise.stages.buckets import spread
 from likewise.stages.known import KEY_BYTES, known
 
@@ -249,7 +249,7 @@ def seen_rows(leaks: Leaks) -> Rows:
     collection, seen = leaks.items, leaks.seen
     border = collection.rows_of_sides[1].start
 
-    def columns(part: slice) -> list[Any]:
+    def block(part: slice) -> Made:
         rows, at = np.arange(part.start, part.stop) + border, seen.at[part]
         there = at >= 0
         row = leaks.documents.row[at[there]] if there.any() else np.zeros(0, np.int64)
@@ -257,7 +257,7 @@ def seen_rows(leaks: Leaks) -> Rows:
         first[there] = row
         source, position = collection.places(first)
         tokens = leaks.tokens[part]
-        return [
+        columns = [
             collection.ids(rows, 1),
             *collection.places(rows),
             tokens,
@@ -270,6 +270,7 @@ def seen_rows(leaks: Leaks) -> Rows:
             wrapped(position, ~there),
             *(wrapped(leaks.places[part, edge], ~there) for edge in (0, 1)),
         ]
+        return columns, {"id": collection.json_ids(rows, 1)}
 
     made = schema.seen(collection.id_type(1), collection.id_type())
-    return Rows(made, len(leaks.tokens), columns, lambda part: {"id": collection.json_ids(np.arange(part.start, part.stop) + border, 1)})
+    return Rows(made, len(leaks.tokens), block)

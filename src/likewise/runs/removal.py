@@ -83,7 +83,7 @@ def kept_table(fate: Fate, job: Job, origin: Origin, given: Any) -> Table:
     collection, keep = fate.documents, fate.kept
     count, source = int(np.count_nonzero(keep)), collection.sources[0].path if collection.first_side == 1 else None
     if not isinstance(source, pa.Table):
-        placed = partial(outputs.placed, collection)
+        placed = partial(outputs.placed_rows, collection)
         made = placed(np.zeros(0, np.int64)).schema
         later = LazyData(count, made, lambda rows: placed(first_true(keep, rows)).whole(), lambda: placed(np.flatnonzero(keep)).whole())
         return Table(later, origin=origin)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,8 @@ from likewise.schema import REASONS
 BLOCK_ROWS = 1 << 16
 #: Columns of ids with several types, as JSON text; None if a column has one type.
 Typed = dict[str, pa.Array | None]
+#: The columns of a block of a table, and those of its ids.
+Made = tuple[list[Any], Typed]
 
 
 @dataclass(frozen=True)
@@ -34,24 +36,24 @@ class Rows:
 
     schema: pa.Schema
     count: int
-    columns: Callable[[slice], list[Any]]  # of the rows from slice.start to slice.stop
-    typed: Callable[[slice], Typed] = lambda part: {}
+    made: Callable[[slice], Made]  # of the rows from slice.start to slice.stop
     rows: Callable[[slice], dict[str, Numbers]] = lambda part: {}  # `Data.rows`, if the table has no places
 
     def __iter__(self) -> Iterator[pa.Table]:
         """Yield the blocks; an empty block if the table has no rows."""
-        yield from self.blocks(self.count)
+        return (table for table, _ in self.blocks(self.count))
 
-    def blocks(self, count: int) -> Iterator[pa.Table]:
-        """Yield the blocks of the first ``count`` rows."""
+    def blocks(self, count: int) -> Iterator[tuple[pa.Table, dict[str, pa.Array]]]:
+        """Yield the blocks of the first ``count`` rows, each with its columns of ids with several types."""
         for begin in range(0, max(1, count), BLOCK_ROWS):
-            yield pa.table(self.columns(slice(begin, min(begin + BLOCK_ROWS, count))), schema=self.schema)
+            columns, typed = self.made(slice(begin, min(begin + BLOCK_ROWS, count)))
+            yield pa.table(columns, schema=self.schema), {name: texts for name, texts in typed.items() if texts is not None}
 
     def first(self, count: int) -> Data:
         """Return the first ``count`` rows in memory."""
-        part = slice(0, min(count, self.count))
-        typed = {name: texts for name, texts in self.typed(part).items() if texts is not None}
-        return Data(pa.concat_tables(self.blocks(part.stop)), typed, self.rows(part))
+        tables, typed = zip(*self.blocks(min(count, self.count)), strict=True)
+        texts = {name: pa.concat_arrays([each[name] for each in typed]) for name in typed[0]}
+        return Data(pa.concat_tables(tables), texts, self.rows(slice(0, min(count, self.count))))
 
     def whole(self) -> Data:
         """Return the table in memory."""
@@ -85,79 +87,96 @@ def value_column(similarity: np.ndarray, value: pa.Field) -> pa.Array:
     return wrapped(similarity, np.isnan(similarity)).cast(value.type)
 
 
+class Places(NamedTuple):
+    """Some items as tables name them; null for none."""
+
+    ids: pa.Array  # of the type of all ids of their side
+    json: pa.Array | None  # the ids as JSON text, if they have several types
+    where: list[Any]  # the columns of `schema.place`
+
+
+def places(collection: Collection, rows: np.ndarray | pa.Array, side: int = 0, *, by_id: bool = False) -> Places:
+    """Return the ids and places of rows of a side (`Collection.ids`); null for null rows. by_id: without places."""
+    chosen = wrapped(rows)
+    found = Places(collection.ids(chosen, side), collection.json_ids(chosen, side), [])
+    if by_id:
+        return found
+    source, *numbers = collection.where(chosen.fill_null(0).to_numpy())
+    source = pc.if_else(chosen.is_valid(), source, pa.nulls(1, pa.string())[0]) if chosen.null_count else source
+    return found._replace(where=[source, *numbers])
+
+
+@dataclass(frozen=True)
 class ClusterNames:
     """The names of clusters: the ids of their representatives if all have distinct ids, otherwise their places, SOURCE:POSITION.
 
     Clusters of parts of documents are named SOURCE:POSITION:START. Ids that are missing or repeated would make clusters indistinguishable in a table.
     """
 
-    def __init__(self, collection: Collection, decision: Decision):
-        self.collection, self.side = collection, decision.kept_side
-        self.by_id = not (self.side or collection.of_parts or collection.repeated_ids[0] or collection.without_id.any())
-        if not self.by_id and not collection.of_parts:
-            ids = collection.ids(np.unique(decision.kept_row[decision.removed]), self.side)
-            self.by_id = not ids.null_count and not repeated(ids)[0]
+    type: pa.DataType  # of the column of names
+    by_id: bool
 
-    @property
-    def type(self) -> pa.DataType:
-        """Type of the column of names."""
-        return self.collection.id_type(self.side) if self.by_id else pa.string()
-
-    def of(self, representatives: np.ndarray | pa.Array) -> pa.Array:
-        """Return the names of the clusters of these representatives (row numbers); null for null."""
+    def of(self, heads: Places) -> pa.Array:
+        """Return the names of the clusters of these representatives; null for null."""
         if self.by_id:
-            return self.collection.ids(representatives, self.side)
-        chosen = wrapped(representatives)
-        source, *numbers = self.collection.where(chosen.fill_null(0).to_numpy())
-        places = pc.binary_join_element_wise(source, *(wrapped(each).cast(pa.string()) for each in numbers[:2]), ":")
-        return pc.if_else(chosen.is_valid(), places, pa.nulls(1, pa.string())[0])
+            return heads.ids
+        source, *numbers = heads.where
+        return pc.binary_join_element_wise(source, *(wrapped(each).cast(pa.string()) for each in numbers[:2]), ":")
 
-    def json(self, representatives: np.ndarray | pa.Array) -> pa.Array | None:
+    def json(self, heads: Places) -> pa.Array | None:
         """Return the names as JSON text if they are ids of several types, else None."""
-        return self.collection.json_ids(representatives, self.side) if self.by_id else None
+        return heads.json if self.by_id else None
+
+
+def names_of(collection: Collection, decision: Decision) -> ClusterNames:
+    """Return the names of the clusters of a removal."""
+    side = decision.kept_side
+    by_id = not (side or collection.of_parts or collection.repeated_ids[0] or collection.without_id.any())
+    if not by_id and not collection.of_parts:
+        ids = collection.ids(np.unique(decision.kept_row[decision.removed]), side)
+        by_id = not ids.null_count and not repeated(ids)[0]
+    return ClusterNames(collection.id_type(side) if by_id else pa.string(), by_id)
+
+
+def removed_columns(items: Places, kept: Places, value: pa.Array, reason: np.ndarray, names: ClusterNames) -> Made:
+    """Return the columns of removed items. docs/reference/outputs.md explains them. reason: int8[n], of schema.REASONS."""
+    reasons = pa.DictionaryArray.from_arrays(wrapped(reason), pa.array(REASONS, pa.string())).cast(pa.string())
+    columns = [items.ids, *items.where, kept.ids, *kept.where, value, reasons, names.of(kept)]
+    return columns, {"id": items.json, "kept_id": kept.json, "cluster": names.json(kept)}
+
+
+def clusters_columns(items: Places, heads: Places, components: Places, is_head: np.ndarray, names: ClusterNames) -> Made:
+    """Return the columns of items in clusters, with the representatives of their clusters and components. is_head: bool[n]."""
+    columns = [items.ids, *items.where, names.of(heads), names.of(components), is_head]
+    return columns, {"id": items.json, "cluster": names.json(heads), "component": names.json(components)}
 
 
 def removed_rows(collection: Collection, decision: Decision) -> Rows:
-    """Return the table of removed records. docs/reference/outputs.md explains its columns."""
+    """Return the table of removed records."""
     removed, reason, side = np.flatnonzero(decision.removed), decision.reason, decision.kept_side
-    names = ClusterNames(collection, decision)
+    names = names_of(collection, decision)
 
-    def columns(part: slice) -> list[Any]:
+    def made(part: slice) -> Made:
         rows = removed[part]
-        kept = decision.kept_row[rows]
-        return [
-            collection.ids(rows),
-            *collection.where(rows),
-            collection.ids(kept, side),
-            *collection.where(kept),
-            value_column(decision.similarity[rows], decision.value),
-            pa.DictionaryArray.from_arrays(wrapped(reason[rows]), pa.array(REASONS, pa.string())).cast(pa.string()),
-            names.of(kept),
-        ]
+        kept, value = places(collection, decision.kept_row[rows], side), value_column(decision.similarity[rows], decision.value)
+        return removed_columns(places(collection, rows), kept, value, reason[rows], names)
 
-    def typed(part: slice) -> Typed:
-        kept = decision.kept_row[removed[part]]
-        return {"id": collection.json_ids(removed[part]), "kept_id": collection.json_ids(kept, side), "cluster": names.json(kept)}
-
-    made = schema.removed(collection.id_type(), collection.id_type(side), names.type, decision.value, parts=collection.of_parts)
-    return Rows(made, len(removed), columns, typed)
+    of = schema.removed(collection.id_type(), collection.id_type(side), names.type, decision.value, parts=collection.of_parts)
+    return Rows(of, len(removed), made)
 
 
 def clusters_rows(collection: Collection, decision: Decision) -> Rows:
     """Return the table of clusters, cluster by cluster, the representative of each first."""
     clustered, side = by_cluster(decision), decision.member_side
-    names = ClusterNames(collection, decision)
+    names = names_of(collection, decision)
 
-    def columns(part: slice) -> list[Any]:
+    def made(part: slice) -> Made:
         rows = clustered[part]
         head = decision.head(rows)
-        return [collection.ids(rows, side), *collection.where(rows), names.of(head), names.of(decision.component[head]), rows == head]
+        heads, components = (places(collection, each, decision.kept_side, by_id=names.by_id) for each in (head, decision.component[head]))
+        return clusters_columns(places(collection, rows, side), heads, components, rows == head, names)
 
-    def typed(part: slice) -> Typed:
-        head = decision.head(clustered[part])
-        return {"id": collection.json_ids(clustered[part], side), "cluster": names.json(head), "component": names.json(decision.component[head])}
-
-    return Rows(schema.clusters(collection.id_type(side), names.type, parts=collection.of_parts), len(clustered), columns, typed)
+    return Rows(schema.clusters(collection.id_type(side), names.type, parts=collection.of_parts), len(clustered), made)
 
 
 def by_cluster(decision: Decision) -> np.ndarray:
@@ -186,21 +205,17 @@ def pairs_rows(
 
     sides: the side (`Collection.ids`) of a and of b. Places are added if ids do not identify items.
     """
-    places = BOTH in sides or not collection.ids_are_unique
+    by_place = BOTH in sides or not collection.ids_are_unique
     order = None if ordered else np.lexsort((b, a))
 
-    def columns(part: slice) -> list[Any]:
+    def made(part: slice) -> Made:
         chosen = part if order is None else order[part]
-        left, right = a[chosen], b[chosen]
-        found = [collection.ids(left, sides[0]), collection.ids(right, sides[1]), value_column(similarity[chosen], value)]
-        return [*found, *collection.where(left), *collection.where(right)] if places else found
-
-    def typed(part: slice) -> Typed:
-        chosen = part if order is None else order[part]
-        return {"id_a": collection.json_ids(a[chosen], sides[0]), "id_b": collection.json_ids(b[chosen], sides[1])}
+        left, right = places(collection, a[chosen], sides[0]), places(collection, b[chosen], sides[1])
+        found = [left.ids, right.ids, value_column(similarity[chosen], value)]
+        return [*found, *left.where, *right.where] if by_place else found, {"id_a": left.json, "id_b": right.json}
 
     def rows(part: slice) -> dict[str, Numbers]:
         return {name: cache(lambda side=side: side[part if order is None else order[part]]) for name, side in (("id_a", a), ("id_b", b))}
 
-    made = schema.pairs(collection.id_type(sides[0]), collection.id_type(sides[1]), value, places=places, parts=collection.of_parts)
-    return Rows(made, len(a), columns, typed, (lambda part: {}) if places else rows)
+    of = schema.pairs(collection.id_type(sides[0]), collection.id_type(sides[1]), value, places=by_place, parts=collection.of_parts)
+    return Rows(of, len(a), made, (lambda part: {}) if by_place else rows)

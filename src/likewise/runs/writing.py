@@ -38,7 +38,7 @@ from likewise.records import REJECTED, Each, Edits, Want, in_turn
 from likewise.runs.fate import Fate
 from likewise.runs.pipeline import Run, check_unchanged
 from likewise.runs.results import Decision
-from likewise.runs.tables import ClusterNames, Rows, pairs_rows, value_column
+from likewise.runs.tables import Made, Rows, names_of, pairs_rows, places, value_column
 
 #: Names the computation of shingles, other compared words, slots and band keys. Whatever changes a bit of them must change this name.
 HASH_SCHEME = "lw3"
@@ -255,7 +255,7 @@ def records(fate: Fate, job: Job, staged: Path, counts: dict[str, int], copy: Co
     whole = {
         "copy": lambda: copied(collection, kept, staged / "kept", copy, edits=lambda number: fate.edits(number, job)),
         "annotate": lambda: copied(collection, readable, staged / "annotated", copy, added(collection, fate.decision)),
-        "ids": lambda: [table(staged / "kept.parquet", counts["kept"], lambda: placed(collection, np.flatnonzero(kept)), collection.id_note(0))],
+        "ids": lambda: [table(staged / "kept.parquet", counts["kept"], lambda: placed_rows(collection, np.flatnonzero(kept)), collection.id_note(0))],
         "mask": lambda: [table(staged / "mask.parquet", counts["read"], lambda: mask(collection, kept[collection.rows_of_sides[0]]))],
     }
 
@@ -310,12 +310,13 @@ def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]
     """
     clustered = decision.removed.copy()
     clustered[decision.kept_row[decision.removed]] = True
-    names = ClusterNames(collection, decision)
+    names = names_of(collection, decision)
 
     def column(heads: pa.Array, typed: bool) -> pa.Array:
         """Return the names of clusters; ``typed``: as JSON texts if they are ids of several types."""
-        texts = names.json(heads) if typed else None
-        return names.of(heads) if texts is None else pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), texts.cast(pa.large_string()))
+        found = places(collection, heads, decision.kept_side, by_id=names.by_id)
+        texts = names.json(found) if typed else None
+        return names.of(found) if texts is None else pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), texts.cast(pa.large_string()))
 
     def table(rows: np.ndarray, *, typed: bool) -> pa.Table:
         cluster = wrapped(decision.head(rows), ~clustered[rows])
@@ -327,13 +328,14 @@ def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]
     return table
 
 
-def placed(collection: Collection, rows: np.ndarray) -> Rows:
+def placed(collection: Collection, rows: np.ndarray, *more: np.ndarray) -> Made:
+    """Return the columns of the id and place of some rows, and more of their columns."""
+    return [collection.ids(rows), *collection.places(rows), *more], {"id": collection.json_ids(rows)}
+
+
+def placed_rows(collection: Collection, rows: np.ndarray) -> Rows:
     """Return a table of the id and place of some rows."""
-
-    def columns(part: slice) -> list[Any]:
-        return [collection.ids(rows[part]), *collection.places(rows[part])]
-
-    return Rows(schema.placed(collection.id_type()), len(rows), columns, lambda part: {"id": collection.json_ids(rows[part])})
+    return Rows(schema.placed(collection.id_type()), len(rows), lambda part: placed(collection, rows[part]))
 
 
 def dropped_rows(fate: Fate) -> Rows:
@@ -341,16 +343,16 @@ def dropped_rows(fate: Fate) -> Rows:
     collection, rows, left = fate.documents, np.flatnonzero(fate.removed), fate.left
     assert left is not None
 
-    def columns(part: slice) -> list[Any]:
+    def made(part: slice) -> Made:
         some = rows[part]
-        return [collection.ids(some), *collection.places(some), collection.column("tokens")[some].astype(np.int64), left[some]]
+        return placed(collection, some, collection.column("tokens")[some].astype(np.int64), left[some])
 
-    return Rows(schema.dropped(collection.id_type()), len(rows), columns, lambda part: {"id": collection.json_ids(rows[part])})
+    return Rows(schema.dropped(collection.id_type()), len(rows), made)
 
 
 def mask(collection: Collection, kept: np.ndarray) -> Rows:
     """Return a table of the place of each row, and whether it is kept."""
-    return Rows(schema.MASK, len(kept), lambda part: [*collection.places(np.arange(part.start, part.stop)), kept[part]])
+    return Rows(schema.MASK, len(kept), lambda part: ([*collection.places(np.arange(part.start, part.stop)), kept[part]], {}))
 
 
 def compared_pairs(collection: Collection, decision: Decision) -> Rows:

@@ -22,7 +22,7 @@ In the order of a run:
 - ranking: sets as ranks of their elements, for joins and searches
 - known: keys that are held in memory, in which others are looked up
 - listing: pairs of items as pairs of rows
-- facts: what the report says of rows, merged from blocks of them
-- clusters: what it says of clusters
+- facts: facts about rows for the report, merged from those of blocks
+- clusters: facts about clusters
 - bins: how similar removed items are
 """

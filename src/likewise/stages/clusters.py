@@ -34,7 +34,7 @@ class Block(NamedTuple):
 
 
 class Clusters(NamedTuple):
-    """What the report says of clusters."""
+    """Facts about some clusters, for the report."""
 
     components: int
     sizes: np.ndarray  # int64[k]: distinct numbers of items of a cluster, ascending
@@ -68,7 +68,7 @@ def clusters(block: Block) -> Clusters:
 
 
 def merged(parts: Sequence[Clusters]) -> Clusters:
-    """The facts about the clusters of several blocks, in any order; without blocks there are none."""
+    """The facts about the clusters of several blocks, in any order."""
     parts = [NOTHING, *parts]
     return Clusters(
         sum(part.components for part in parts),

@@ -37,7 +37,7 @@ class Limits(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the report says of some rows of one collection."""
+    """Facts about some rows of one collection, for the report."""
 
     source: np.ndarray  # int64[s]: the numbers of the sources, ascending
     counts: dict[str, np.ndarray]  # name -> int64[s], numbers of rows
@@ -67,7 +67,7 @@ def facts(block: Block, masks: Iterable[tuple[str, np.ndarray]], sums: dict[str,
 
 
 def merged(parts: Sequence[Facts]) -> Facts:
-    """The facts about all rows of several blocks of one collection, in input order; without blocks there are none."""
+    """The facts about all rows of several blocks of one collection, in input order."""
     source = np.unique(np.concatenate([np.zeros(0, np.int64), *(part.source for part in parts)]))
     counts: dict[str, np.ndarray] = {}
     sums: dict[str, np.ndarray] = {}
