@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from index_servers import SERVED, PostgresServer, ValkeyServer, server
-from likewise.index import opened
+from index_stores import FULL
+from likewise.index import embedded, opened
+from likewise.index.embedded.writer import Writer
 
 NAMES = count()
 
@@ -44,3 +48,10 @@ def created(address: str) -> Iterator[Callable[..., Any]]:
     yield create
     while stores:
         stores.pop().close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Writer]:
+    """An embedded store, open for writing."""
+    with closing(embedded.create(tmp_path / "seen.lw", FULL)) as found:
+        yield found

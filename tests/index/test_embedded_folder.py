@@ -13,15 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from index_stores import made, settings_for
+from index_stores import FULL, ids_of, some
 from likewise.errors import FormatError, UsageError
 from likewise.index import embedded
 from likewise.index.embedded import folder as folders
 from likewise.index.embedded.database import has_reset_fault
-from likewise.index.store import Change, Items
+from likewise.index.store import Change
 from likewise.io.manifest import seal
 
-FULL = settings_for("full")
 HOLD = """
 import sys
 from likewise.index import embedded
@@ -31,10 +30,6 @@ sys.stdin.read()
 """
 
 
-def some(*ids: int) -> Items:
-    return made([one + 1 for one in ids], [b"%d" % one for one in ids], "full")
-
-
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     with closing(embedded.create(tmp_path / "seen.lw", FULL)) as store:
@@ -42,14 +37,14 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "seen.lw"
 
 
-def ids_in(place: Path) -> list[bytes]:
+def ids_in(place: Path) -> list[int]:
     with closing(embedded.open(place, read_only=True)) as store:
-        return [one for _, items in store.view().scan() for one in items.ids]
+        return ids_of(store.view())
 
 
 def test_a_closed_index_has_no_log_of_sqlite(place):
     assert sorted(path.name for path in place.iterdir()) == ["index.db", "manifest.json", "writer.lock"]
-    assert ids_in(place) == [b"1", b"2", b"3"]
+    assert ids_in(place) == [1, 2, 3]
 
 
 def test_an_index_is_replaced_only_with_overwrite(place):
@@ -77,7 +72,7 @@ def test_only_an_index_and_nothing_else_is_replaced(place, tmp_path):
     link.symlink_to(place)
     with pytest.raises(UsageError, match="not a folder"):
         embedded.create(link, FULL, overwrite=True)
-    assert ids_in(place) == [b"1", b"2", b"3"] and (other / "mine").exists()
+    assert ids_in(place) == [1, 2, 3] and (other / "mine").exists()
 
 
 def test_a_place_where_no_folder_can_be_made_is_named(tmp_path):
@@ -107,7 +102,7 @@ def test_a_second_writer_is_refused_by_pid_and_host_and_a_killed_one_leaves_no_l
         assert holder.stdout.readline() == "open\n"
         with pytest.raises(UsageError, match=rf"process {holder.pid} on {re.escape(os.uname().nodename)} has this index open for writing"):
             embedded.open(place)
-        assert ids_in(place) == [b"1", b"2", b"3"]
+        assert ids_in(place) == [1, 2, 3]
         holder.send_signal(signal.SIGKILL)
         holder.wait()
     embedded.open(place).close()
@@ -164,10 +159,10 @@ def test_a_build_appears_complete_or_not_at_all(place, tmp_path):
     for target in (place, tmp_path / "new"):
         with pytest.raises(KeyboardInterrupt):
             embedded.build(target, FULL, broken(), overwrite=True)
-    assert ids_in(place) == [b"1", b"2", b"3"] and [path.name for path in tmp_path.iterdir()] == ["seen.lw"]
+    assert ids_in(place) == [1, 2, 3] and [path.name for path in tmp_path.iterdir()] == ["seen.lw"]
     store, count = embedded.build(place, FULL, iter([some(7, 8), some(9), some()]), overwrite=True)
     store.close()
-    assert count == 3 and ids_in(place) == [b"7", b"8", b"9"]
+    assert count == 3 and ids_in(place) == [7, 8, 9]
 
 
 def test_an_interrupted_load_leaves_no_index(tmp_path):

@@ -13,31 +13,14 @@ from threading import Event, Thread
 
 import pytest
 
-from index_stores import made, settings_for
+from index_stores import FULL, ids_of, some
 from likewise.errors import FormatError, UsageError
 from likewise.index import embedded, merging
 from likewise.index.embedded import database, upkeep, writer
 from likewise.index.merging import named
 from likewise.index.segment import Segment
-from likewise.index.store import Change, Items
+from likewise.index.store import Change
 from plain_store import parted
-
-FULL = settings_for("full")
-
-
-def some(*ids: int) -> Items:
-    return made([one + 1 for one in ids], [b"%d" % one for one in ids], "full")
-
-
-@pytest.fixture
-def store(tmp_path: Path):
-    found = embedded.create(tmp_path / "seen.lw", FULL)
-    yield found
-    found.close()
-
-
-def ids_of(view) -> list[int]:
-    return [int(one) for _, items in view.scan() for one in items.ids]
 
 
 def files_of(place: Path) -> set[str]:

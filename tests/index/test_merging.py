@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from index_stores import made, settings_for
+from index_stores import FULL, some
 from likewise.index import merging
 from likewise.index.memory import MemoryStore
 from likewise.index.merging import named, to_merge
-from likewise.index.store import Change, Items
+from likewise.index.store import Change
 
 
 @pytest.mark.parametrize(
@@ -46,15 +46,11 @@ def test_segments_stay_few_and_items_are_seldom_written_again():
     assert written / 1000 < 5
 
 
-def some(*ids: int) -> Items:
-    return made([one + 1 for one in ids], [b"%d" % one for one in ids], "full")
-
-
 def test_segments_in_memory_follow_the_same_rule(monkeypatch):
     """Of four segments the newest are merged, and one of which more than a quarter was removed is written again."""
     monkeypatch.setattr(merging, "TAIL", 4)
     monkeypatch.setattr(merging, "SEGMENTS", 3)
-    store = MemoryStore(settings_for("full"))
+    store = MemoryStore(FULL)
     sizes = []
     for begin in range(0, 28, 4):
         store.write(Change(some(*range(begin, begin + 4))))

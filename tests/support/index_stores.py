@@ -11,7 +11,7 @@ import xxhash
 
 from index_servers import SERVED, server
 from likewise.index import embedded, memory, opened
-from likewise.index.store import KEY_BITS, Items, Store
+from likewise.index.store import KEY_BITS, Items, Store, View
 from likewise.stages import candidates
 from plain_store import PlainStore
 
@@ -87,3 +87,16 @@ def made(contents: Sequence[int], ids: Sequence[bytes], sets: str) -> Items:
     slots = np.array([draw.integers(0, 256, SLOTS) for draw in draws], np.uint8).reshape(-1, SLOTS)
     none = sets == "none"
     return Items(list(ids), keys, copy, size, kept[:0] if none else kept, slots if none else slots[:, :0])
+
+
+#: Settings of a store that keeps whole sets, for `some`.
+FULL = settings_for("full")
+
+
+def some(*ids: int, content: int | None = None) -> Items:
+    """Items with these ids, each with a content of its own, or all with one."""
+    return made([content or one + 1 for one in ids], [b"%d" % one for one in ids], "full")
+
+
+def ids_of(view: View) -> list[int]:
+    return [int(one) for _, items in view.scan() for one in items.ids]
