@@ -366,15 +366,25 @@ class Building:
         """Write the rest and sync each file. The folder is the caller's to sync."""
         if not self.items:
             raise ValueError("a segment of no items")
-        bands, items, sets = self._files
         numbers, row, sizes = np.concatenate(self._numbers), np.concatenate(self._row), np.concatenate(self._sizes)
         hashes, lengths = np.concatenate(self._hashes, axis=1)
-        first, last, meeting = int(numbers[0]), int(numbers[-1]), np.flatnonzero(sizes).astype(np.uint32)
+        self._put_bands(numbers, hashes, np.flatnonzero(sizes).astype(np.uint32))
+        self._put_items(numbers, row, lengths)
+        self._put_sets(sizes)
+        written = [each.finish() for each in self._files]
+        if self.folder:
+            return Segment.open(self.folder, self.name, self.form)
+        held: list[Any] = self._files
+        return Segment(self.form, self.name, held, trailers=b"".join(trailer for _, trailer in written))
+
+    def _put_bands(self, numbers: np.ndarray, hashes: np.ndarray, meeting: np.ndarray) -> None:
+        """The counts, the keys of each band, and the hashes of ids. meeting: the rows that are in buckets."""
+        bands = self._files[0]
 
         def band(keys: Sequence[np.ndarray]) -> Band:
             return sorted_bands.band_of(np.concatenate(keys)[meeting], meeting)
 
-        bands.put(np.array([first, last, self.items, self._rows, len(meeting)], np.int64))
+        bands.put(np.array([numbers[0], numbers[-1], self.items, self._rows, len(meeting)], np.int64))
         made = [band([keys[number] for keys in self._keys]) for number in range(self.form.bands)]
         for field in range(2):
             bands.begin(made[0][field].dtype)
@@ -382,12 +392,16 @@ class Building:
                 bands.more(each[field])
         for array in sorted_bands.band_of(hashes, np.arange(self.items, dtype=np.uint32)):
             bands.put(array)
+
+    def _put_items(self, numbers: np.ndarray, row: np.ndarray, lengths: np.ndarray) -> None:
+        """The numbers of items, the copies among them, their identities, and their ids."""
+        items = self._files[1]
         of_first = np.unique(row, return_index=True)[1]
         extra = np.ones(self.items, bool)
         extra[of_first] = False
         extra_row = row[extra].astype(np.uint32)
         high, low = (each[: self._rows] for each in self._copy)
-        dense = last - first + 1 == self.items
+        dense = int(numbers[-1]) - int(numbers[0]) + 1 == self.items
         for array in (
             numbers[:0] if dense else numbers,
             np.flatnonzero(extra).astype(np.uint32),
@@ -402,16 +416,15 @@ class Building:
         items.begin("u1")
         for text in self._ids:
             items.more(np.frombuffer(text, np.uint8))
-        if self.form.sets == "compact":
+
+    def _put_sets(self, sizes: np.ndarray) -> None:
+        """The sizes of sets, and the ends of compact ones, after the sets, which are written as they come."""
+        sets, compact = self._files[2], self.form.sets == "compact"
+        if compact:
             sets.more(np.zeros(compact_sets.SPARE, np.uint8))
-        ends = np.concatenate(self._lengths) if self.form.sets == "compact" else np.zeros(0, np.int64)
+        ends = np.concatenate(self._lengths) if compact else np.zeros(0, np.int64)
         for array in (*packed(sizes), *packed(ends)):
             sets.put(array)
-        written = [each.finish() for each in self._files]
-        if self.folder:
-            return Segment.open(self.folder, self.name, self.form)
-        held: list[Any] = self._files
-        return Segment(self.form, self.name, held, trailers=b"".join(trailer for _, trailer in written))
 
     def abandon(self) -> None:
         """Delete what was written."""
