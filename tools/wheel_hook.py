@@ -3,7 +3,7 @@
 The first runs of an installed wheel then compile nothing, as long as it runs with the Python and the Numba that it was built with. The wheel gets the
 tag of this Python and platform. The variable AHEAD in the environment says what is compiled:
 
-    not set       the kernels of documents, for the lowest level: half a minute
+    not set       the kernels of documents and of indexes of them, for the lowest level: a minute
     all           all kernels, for every level: a few minutes
     NAME ...      the kernels of these jobs (`likewise.cli.common_jobs`), for the levels that are named, or every level
     empty         nothing: a wheel for every platform, whose kernels are compiled when they are first used, as where the compilation fails
@@ -24,7 +24,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 VARIABLE = "AHEAD"
 #: The jobs whose kernels are compiled by default.
-JOBS = ("documents", "formats")
+JOBS = ("documents", "document_indexes", "indexes", "formats")
 #: The folder in the wheel (`likewise.compiled.store.AHEAD`).
 PLACE = "likewise/compiled/ahead"
 

@@ -134,7 +134,7 @@ print(differing(codes, codes[::-1].copy()), NOTICE.kernels)
 """
     first, second = run(code), run(code)
     assert (first.stdout, second.stdout) == ("[2 2] 1\n", "[2 2] 0\n")
-    assert first.stderr.startswith("likewise: compiling kernels (once per data type and machine, up to half a minute; kept in ")
+    assert first.stderr.startswith("likewise: compiling kernels (at their first use on this machine, up to half a minute; kept in ")
     assert second.stderr == ""
 
 

@@ -25,7 +25,7 @@ from likewise.compiled.notice import NOTICE
 from likewise.progress import INTERRUPTED
 
 #: The message of the command line in a first run.
-ONCE = "(once per data type and machine, up to half a minute); likewise doctor --compile does all at once"
+ONCE = "(at their first use on this machine, up to half a minute); likewise doctor --compile does all at once"
 
 
 def test_a_first_run_that_is_interrupted_compiles_no_more(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_ctrl_c_in_python_ends_compiling_and_leaves_nothing_behind(tmp_path: Pat
     output, errors = process.communicate()
     assert output.startswith("False True ")
     begun, ended = errors.splitlines()
-    once = f"once per data type and machine, up to half a minute; kept in {next(folder.iterdir()).resolve()}"
+    once = f"at their first use on this machine, up to half a minute; kept in {next(folder.iterdir()).resolve()}"
     assert begun == f"likewise: compiling kernels for words:5 ({once}); to compile all at once, run likewise doctor --compile in a shell"
     assert re.fullmatch(r"likewise: compiled \d+ kernels? in (\d\.\d|\d\d+) s", ended)
     assert len(list(folder.rglob("*.kernel"))) <= int(output.split()[2]) + threads  # those that were on their way
@@ -156,6 +156,29 @@ def test_every_verb_that_reads_says_that_it_compiles(folder: Path, monkeypatch: 
     monkeypatch.setattr(NOTICE, "listen", lambda begun, ended: begun())
     (folder / "docs.jsonl").write_text("".join(json.dumps({"text": " ".join(words)}) + "\n" for words in TEXTS.values()))
     assert run(*verb.split(), "docs.jsonl").stderr.count(f"compiling kernels {ONCE}\n") == 1
+
+
+def test_each_action_on_an_index_says_once_that_it_compiles(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NOTICE, "listen", lambda begun, ended: (begun(), begun()))
+    (folder / "docs.jsonl").write_text("".join(json.dumps({"id": id_, "text": " ".join(words)}) + "\n" for id_, words in TEXTS.items()))
+    actions = ("create a", "build b docs.jsonl", "add a docs.jsonl", "add-new a docs.jsonl", "query a docs.jsonl", "update a docs.jsonl")
+    actions += ("remove a 1", "merge a b --existing skip", "compact a", "check a", "backup a c", "info a")
+    for action in actions:
+        found = run("index", *action.split())
+        assert found.exit_code == 0 and found.stderr.count("compiling kernels") == found.stderr.count(ONCE) == 1, action
+        assert "compiling" not in run("index", *action.replace(" c", " d").replace("create a", "create e").split(), "-q").stderr
+
+
+def test_kernels_of_an_index_are_not_counted_in_a_later_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(NOTICE, "listeners", None)
+    with lw.Index.create(by="words:2"):
+        for _ in range(3):
+            with NOTICE.compiling():
+                pass
+    before = capsys.readouterr().err.splitlines()
+    assert len(before) == 1 and before[0].startswith("likewise: compiling kernels for words:2 (")
+    lw.pairs(["a b c"], by="words:2")
+    assert re.fullmatch(r"likewise: compiled 3 kernels in \d\.\d s\n", capsys.readouterr().err)
 
 
 def test_without_a_cache_no_later_run_is_announced_to_be_faster(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

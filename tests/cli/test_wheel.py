@@ -69,9 +69,9 @@ def test_a_job_that_fails_at_one_level_costs_no_kernels(monkeypatch: pytest.Monk
 
 
 @pytest.mark.skipif(not LEVELS, reason="this processor has no level that kernels are compiled ahead for")
-def test_the_first_removal_of_an_installed_wheel_compiles_nothing(tmp_path: Path) -> None:
+def test_a_first_removal_and_a_first_index_of_an_installed_wheel_compile_nothing(tmp_path: Path) -> None:
     level = LEVELS[-1]
-    wheel = built(tmp_path / "wheel", f"{level} documents")
+    wheel = built(tmp_path / "wheel", " ".join([level, *wheel_hook.JOBS]))
     python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
     assert wheel.name.split("-")[2:4] == [python, python]
     assert wheel.stem.split("-")[4] == sysconfig.get_platform().replace("-", "_").replace(".", "_")
@@ -86,26 +86,24 @@ def test_the_first_removal_of_an_installed_wheel_compiles_nothing(tmp_path: Path
     (tmp_path / "three.jsonl").write_text("".join(json.dumps({"id": row, "text": text}) + "\n" for row, text in enumerate(texts)))
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "NUMBA_", "PYTHON"))}
     env = {**kept, "HOME": str(home), "PYTHONPATH": str(site)}
-    command = [
-        sys.executable,
-        "-P",
-        "-X",
-        "importtime",
-        "-m",
-        "likewise",
-        "dedup",
-        "three.jsonl",
-        "-o",
-        "out",
-        "--by",
-        "words:2",
-        "--threshold",
-        "0.6",
-    ]
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
-    assert "removed   1 " in done.stderr
-    assert not list(home.rglob(f"*{store.SUFFIX}")) and "compiling" not in done.stderr
-    assert "| numba" not in done.stderr  # in the list of imports
+    command = [sys.executable, "-P", "-X", "importtime", "-m", "likewise"]
+    similar = "--by words:2 --threshold 0.6"
+    for arguments, said in {
+        f"dedup three.jsonl -o out {similar}": "removed   1 ",
+        f"index create seen {similar}": "",
+        "index add seen three.jsonl": "3 added",
+        "index query seen three.jsonl": "5 similar items found for 3 of 3 records",
+        "index add-new seen three.jsonl": "0 added, 3 not new",
+        "index update seen three.jsonl": "3 replaced",
+        "index compact seen": "",
+        "index query seen three.jsonl -k 1": "3 similar items found for 3 of 3 records",
+        f"index build more three.jsonl {similar}": "3 added",
+        "index check more": "no fault found",
+    }.items():
+        done = subprocess.run([*command, *arguments.split()], cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+        assert said in done.stderr
+        assert "compiling" not in done.stderr and "| numba" not in done.stderr  # in the list of imports
+    assert not list(home.rglob(f"*{store.SUFFIX}"))
 
 
 def test_a_wheel_may_be_built_for_every_platform(tmp_path: Path) -> None:

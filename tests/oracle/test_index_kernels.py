@@ -87,6 +87,22 @@ def test_a_band_has_the_rows_of_each_key_in_order_and_gives_back_the_keys(count:
     assert out[: len(rows[::2])].tolist() == keys[::2].tolist() and not out[len(rows[::2]) :].any()
 
 
+def test_the_greatest_key_of_all_has_all_its_rows() -> None:
+    keys, places = np.full(100, 2**KEY_BITS - 1, np.uint64), np.empty((1, 2), np.int64)
+    band = sorted_bands.band_of(keys, np.arange(100, dtype=np.uint32))
+    assert sorted_bands.ranges(IN_MEMORY, band.borders, band.entries, keys[:1], places) == 0
+    assert places.tolist() == [[0, 100]]
+
+
+@pytest.mark.parametrize(("high", "low"), [(1, 0), (2**64 - 1, 2**32 - 1)])
+def test_the_search_for_a_copy_ends_however_wrong_its_first_guess_is(high: int, low: int) -> None:
+    """All copies are zeros, as no whole file has them, and so many that its steps would grow above 64 bits."""
+    rows, out = 1 << 24, np.empty(1, np.int64)
+    copies = Copies(np.zeros(rows, np.uint64), np.zeros(rows, np.uint32), np.zeros(rows, np.uint32))
+    assert segments.rows_with(IN_MEMORY, copies, np.array([[high, low]], np.uint64), out) == 0
+    assert out.tolist() == [-1]
+
+
 @given(st.lists(st.tuples(st.integers(0, 2) | st.integers(0, 2**64 - 1), st.integers(0, 2) | st.integers(0, 2**32 - 1)), max_size=60))
 @settings(max_examples=100, deadline=None)
 def test_copies_are_numbered_and_found_by_their_hashes(given_: list[tuple[int, int]]) -> None:

@@ -290,27 +290,47 @@ def indexes(folder: Path) -> None:
         view.find(view.ids(np.arange(700)))
 
 
+def document_indexes(folder: Path) -> None:
+    """Indexes of documents in a folder: each action, on items in the log and in segments."""
+    file = jsonl(folder, "text", TEXTS)
+    limits: dict[str, Any] = {"by": "words:2", "threshold": 0.5}
+    for sets in ("full", "compact", "none"):
+        with lw.Index.create(folder / sets, sets=sets, **limits) as ix:
+            for _ in range(2):
+                ix.add(TEXTS)
+                ix.query(TEXTS, k=2)
+                ix.update(TEXTS[:2], ids=[0, 1])
+                if sets != "none":
+                    ix.add_new([*TEXTS, TEXTS[0][:60]])
+                ix.flush()
+            ix.remove([2])
+            ix.compact()
+            ix.check()
+            with lw.Index.build(folder / f"{sets} at once", file, sets=sets, **limits) as other:
+                ix.merge(other)
+        if sets != "none":
+            lw.dedup(file, against=folder / sets)
+
+
 def queries(folder: Path) -> None:
-    """Queries and writes of indexes of each data type, in memory and in a folder."""
+    """Queries and writes of indexes of the other data types, in memory."""
     numbers = np.random.default_rng(0).normal(size=(12, 8))
     numbers[6:] = numbers[:6] + 0.01
     sparse = [{"indices": [1, 2, 3 + row % 3], "values": [1.0, 2.0, 0.1]} for row in range(6)]
     counted = [{1: 2.0, 2: 1.0, 3 + row % 3: 0.1} for row in range(6)]
-    given: list[tuple[Any, dict[str, Any]]] = [(TEXTS[:4], {"by": "words:2", "threshold": 0.5, "sets": sets}) for sets in ("full", "compact", "none")]
-    given += [(sparse, {"by": by, "sparse": True, **limit}) for by, limit in (("cosine", {}), ("l2", {"within": 1}))]
+    given: list[tuple[Any, dict[str, Any]]] = [(sparse, {"by": by, "sparse": True, **limit}) for by, limit in (("cosine", {}), ("l2", {"within": 1}))]
     given += [([numbers[:3], numbers[6:9]], {"by": by, "threshold": 0.5, "dimension": 8}) for by in ("features", "features/one-to-many")]
     for wide in (False, True):
         given += [(numbers, {"by": by, "dimension": 8, "wide": wide, **limit}) for by, limit in (("cosine", {}), ("l2", {"within": 1}))]
     given += [([[1, 2, 3], [1, 2, 3, 4]], {"by": by, "threshold": 0.5}) for by in ("tokens:2", "elements")]
     given += [(counted, {"by": "weighted"}), ([1, 2, 3], {"by": "hamming", "dimension": 64, "within": 3})]
-    for number, (items, choices) in enumerate(given):
-        with lw.Index.create(None if number else folder / "index", **choices) as ix:
+    for items, choices in given:
+        with lw.Index.create(**choices) as ix:
             for _ in range(2):
                 ix.add(items)
                 ix.flush()
             ix.query(items, k=2)
-            if choices.get("sets") != "none":
-                ix.add_new(items)
+            ix.add_new(items)
 
 
 def families(folder: Path) -> None:
@@ -337,6 +357,7 @@ JOBS: dict[str, Callable[[Path], Any]] = {
     job.__name__: job
     for job in (
         documents,
+        document_indexes,
         vectors,
         sets,
         formats,

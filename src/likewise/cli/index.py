@@ -49,6 +49,15 @@ NAMED = 3
 STREAMED = "JSON lines on standard input are answered as they come."
 
 
+def index_at(screen: Screen, path: str, **choices: Any) -> Index:
+    """The index at a path, opened so that the screen says if kernels are compiled."""
+    from likewise.cli.progress import progress_on
+    from likewise.verbs.index import Index
+
+    progress_on(screen)
+    return Index.open(path, **choices)
+
+
 def path(name: str = "PATH") -> click.Argument:
     """The argument for the folder or address of an index."""
     return click.Argument([name.lower()], metavar=name, shell_complete=folders)
@@ -67,8 +76,10 @@ def path(name: str = "PATH") -> click.Argument:
     overwrite=REPLACE,
 )
 def create(screen: Screen, path: str, **choices: Any) -> None:
+    from likewise.cli.progress import progress_on
     from likewise.verbs.index import Index
 
+    progress_on(screen)
     with Index.create(path, **choices) as ix:
         told(screen, ix, path)
 
@@ -316,9 +327,7 @@ def merge(screen: Screen, path: str, other: str, existing: Any = "refuse", durab
     arguments=[path()],
 )
 def compact(screen: Screen, path: str) -> None:
-    from likewise.verbs.index import Index
-
-    with Index.open(path) as ix:
+    with index_at(screen, path) as ix:
         ix.compact()
         told(screen, ix, path)
 
@@ -333,9 +342,7 @@ def compact(screen: Screen, path: str) -> None:
     notes="Exit status: 0 if nothing is damaged, else 2.",
 )
 def check(screen: Screen, path: str) -> int:
-    from likewise.verbs.index import Index
-
-    with Index.open(path, read_only=True) as ix:
+    with index_at(screen, path, read_only=True) as ix:
         faults, items = ix.check(), len(ix)
     if screen.json:
         screen.document({"schema": "likewise/index-check/1", "index": named(path), "items": items, "faults": faults})
@@ -359,11 +366,9 @@ def check(screen: Screen, path: str) -> int:
     arguments=[path(), path("FOLDER")],
 )
 def backup(screen: Screen, path: str, folder: str) -> None:
-    from likewise.verbs.index import Index
-
-    with Index.open(path, read_only=True) as ix:
+    with index_at(screen, path, read_only=True) as ix:
         ix.backup(folder)
-    with Index.open(folder, read_only=True) as ix:
+    with index_at(screen, folder, read_only=True) as ix:
         told(screen, ix, folder)
 
 
@@ -376,9 +381,7 @@ def backup(screen: Screen, path: str, folder: str) -> None:
     arguments=[path()],
 )
 def info(screen: Screen, path: str) -> None:
-    from likewise.verbs.index import Index
-
-    with Index.open(path, read_only=True) as ix:
+    with index_at(screen, path, read_only=True) as ix:
         told(screen, ix, path, data=True)
 
 

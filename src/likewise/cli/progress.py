@@ -49,7 +49,7 @@ class ScreenProgress(Progress):
         if not self._compiling_noted:
             self._compiling_noted = True
             if store.cache():
-                when = "(once per data type and machine, up to half a minute); likewise doctor --compile does all at once"
+                when = "(at their first use on this machine, up to half a minute); likewise doctor --compile does all at once"
             else:
                 when = "(in every run, because no cache folder is writable; see likewise doctor)"
             self.say(f"compiling {NOTICE.kernels_of()} {when}")

@@ -19,10 +19,12 @@ def say(message: str) -> None:
 
 @dataclass
 class Notice:
-    """The kernels compiled for a run, and the listeners to it. Without listeners, a line on standard error says so once per run."""
+    """The kernels compiled for a run, or for an open index, and the listeners to it. Without listeners, a line says so once for each."""
 
     #: Called before a kernel is compiled, and after it with the seconds that it took, on any thread, one at a time.
     listeners: tuple[Callable[[], None], Callable[[float], None]] | None = None
+    #: Where such a line goes: to standard error, or into the log of a service.
+    tell: Callable[[str], None] = say
     #: Kernels that were compiled since `summary` was last called, and the seconds that they took.
     kernels: int = 0
     seconds: float = 0.0
@@ -49,13 +51,14 @@ class Notice:
             ended(took)
 
     def run_begins(self, by: str, *, silent: bool) -> None:
-        """From now on kernels are compiled for a run that compares items by ``by``. silent: nothing is written to standard error."""
+        """From now on kernels are compiled for a run that compares items by ``by``. silent: no line is written."""
+        self.summary()  # of what was compiled before
         self.method, self.quiet = by, silent
 
     def say_once(self) -> None:
         if not self.said and not self.quiet:
             self.said = True
-            say(self.announcement())
+            self.tell(self.announcement())
 
     def kernels_of(self) -> str:
         return f"kernels for {self.method}" if self.method else "kernels"
@@ -65,15 +68,15 @@ class Notice:
         if folder is None:
             cause = "because no folder for compiled kernels is writable; set NUMBA_CACHE_DIR to a writable folder"
             return f"compiling {self.kernels_of()}, in each process, {cause}"
-        once = f"once per data type and machine, up to half a minute; kept in {folder}"
+        once = f"at their first use on this machine, up to half a minute; kept in {folder}"
         return f"compiling {self.kernels_of()} ({once}); to compile all at once, run likewise doctor --compile in a shell"
 
     def summary(self) -> str:
-        """The number of kernels compiled since the last call, and the time, if nobody listens: also written to standard error. "" if none were."""
+        """The number of kernels compiled since the last call, and the time, if nobody listens: also told. "" if none were."""
         kernels, seconds = self.kernels, self.seconds
         text = f"compiled {kernels} kernel{'s' if kernels > 1 else ''} in {seconds:.{int(seconds < 10)}f} s" if kernels and not self.listeners else ""
         if text and not self.quiet:
-            say(text)
+            self.tell(text)
         self.kernels, self.seconds, self.method, self.quiet, self.said = 0, 0.0, "", False, False
         return text
 

@@ -41,7 +41,7 @@ def add_new(
     has itself as its match, with the value NaN; else ids are given once. numbered: draws ids, if the items have none.
 
     A decision is written only if nothing that could change it came meanwhile; else the index is looked at again. Raises IdError for the id of a
-    new item that is there, unless skip: the items before it were added.
+    new item that is there, unless skip: it says which items before it were added.
     """
     n, begin, window = len(items), 0, len(items)
     added = np.zeros(n, bool)
@@ -67,7 +67,7 @@ def add_new(
                 continue
             if outcome.refused:
                 rows = [begin + int(new[place]) for place in outcome.refused]
-                written = f"the items before row {rows[0]} were added if they are new" if begin else "nothing was written"
+                written = f"the items before row {begin} were added if they are new" if begin else "nothing was written"
                 instead = f"give such items other ids, leave them out with {option('existing', 'skip')}, or call update to replace them; {written}"
                 raise names.refused(items.ids, rows, there=True, instead=instead)
             numbers[new] = outcome.numbers

@@ -18,6 +18,9 @@ from likewise.compiled.jit import always, inline, kernel
 from likewise.kernels.checksums import is_right
 from likewise.kernels.sorted_bands import DAMAGED, ROW, fetch_ranges, range_of
 
+#: More than the rows of a segment: longer steps could leave int64 while a damaged order is searched.
+MOST = np.int64(1) << np.int64(32)
+
 
 class Living(NamedTuple):
     """Which items are copies of each other, their numbers, and which of them were removed."""
@@ -289,7 +292,7 @@ def row_with(blocks, copies, high, low):
         else:
             end = place
             place = max(place - step, (begin + end) >> 1)
-        step *= 4
+        step = min(4 * step, MOST)
     if not is_right_place(blocks, copies, begin, high):
         return np.int64(-2)
     if begin < copies.order.size:

@@ -132,7 +132,8 @@ def range_of(blocks, borders, entries, key):
     while end < high and entries[end] >> np.uint64(ROW_BITS) == rest:
         end += 1
         if end - begin > 32:
-            end = first_at_least(entries, end, high, end, (rest + np.uint64(1)) << np.uint64(ROW_BITS))
+            past = (rest + np.uint64(1)) << np.uint64(ROW_BITS)
+            end = first_at_least(entries, end, high, end, past) if past else high  # 0: no key comes after it
             break
     return begin, end
 

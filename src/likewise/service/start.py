@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from likewise.choices import Durability
+from likewise.compiled.notice import NOTICE
 from likewise.errors import UsageError, install, missing_part
 from likewise.io.manifest import is_output
 from likewise.messages import either, option, quoted
@@ -50,6 +51,7 @@ def start(
     writes = token_file is not None and tokens.read(token_file).writing
     refuse_output(path)
     listening = bound(host, port)
+    NOTICE.tell = lambda message: log.add("info", "compiling", message=message)
     try:
         index = Index.open(path, read_only=not writes, durability=durability)
     except BaseException:
@@ -58,6 +60,7 @@ def start(
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     serving = Serving(index, log, token_file=token_file, host=host.lower(), writes=writes, remote="://" in path)
     serving.warm()
+    NOTICE.summary()
 
     def started() -> None:
         log.add("info", "started", url=address, items=len(index), writes=writes)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from likewise.choices import Durability, Existing, ExistingNew, Html, Kept, Missing, Number, OnError, Sketch, Tune, refuse_empty
+from likewise.compiled.notice import NOTICE
 from likewise.errors import UsageError
 from likewise.index import ids as names
 from likewise.index.answers import Answers, Comparison, answers, table
@@ -79,6 +80,7 @@ class Index:
             raise UsageError(f"lw.Index({store!r:.60}): lw.Index.open opens an index, lw.Index.create makes one")
         self.store = store
         self.settings = restored(store.settings)
+        NOTICE.method = str(self.settings.options.method)
         self.sketching = Sketching(self.settings)
         self._at: Any = lru_cache(64)(lambda limit: Comparison(self.settings, limit))
         self._usual = Comparison(self.settings, self.settings.plan.threshold)
