@@ -37,6 +37,7 @@ def told(screen: Screen, ix: Index, path: str, *, data: bool = False) -> None:
         settings = {name: value for name, value in facts.items() if name not in store}
         screen.document({"schema": "likewise/index-info/1", "index": named(path), "items": len(ix), "settings": settings, "store": store})
     else:
+        facts.pop("read_only", None)  # so this command opened it
         screen.rows([(name.replace("_", " "), in_words(name, value)) for name, value in facts.items() if value is not None], data=data)
 
 

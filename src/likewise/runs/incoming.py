@@ -159,7 +159,8 @@ class Incoming:
         want = self._want()
         stage, start, line, read = self._stage(want), 0, 1, 0
         for data in whole_lines(sys.stdin.buffer, want):
-            chunk = Chunk(np.frombuffer(data, np.uint8), start, line, State(Path(STDIN), start, None))
+            array = np.frombuffer(data, np.uint8).copy()  # writeable, as those of files are: kernels are compiled for either
+            chunk = Chunk(array, start, line, State(Path(STDIN), start, None))
             records = source.parse(chunk, want)
             if not read and self.sketch:
                 check_first(records, source, want, str(self.options.method))
