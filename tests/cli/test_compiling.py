@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -23,6 +24,7 @@ from likewise.cli.screen import Screen
 from likewise.compiled import jit
 from likewise.compiled.notice import NOTICE
 from likewise.progress import INTERRUPTED
+from likewise.service.logs import Log
 
 #: The message of the command line in a first run.
 ONCE = "(at their first use on this machine, up to half a minute); likewise doctor --compile does all at once"
@@ -171,6 +173,8 @@ def test_each_action_on_an_index_says_once_that_it_compiles(folder: Path, monkey
 
 def test_kernels_of_an_index_are_not_counted_in_a_later_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(NOTICE, "listeners", None)
+    NOTICE.summary()
+    capsys.readouterr()
     with lw.Index.create(by="words:2"):
         for _ in range(3):
             with NOTICE.compiling():
@@ -179,6 +183,27 @@ def test_kernels_of_an_index_are_not_counted_in_a_later_run(monkeypatch: pytest.
     assert len(before) == 1 and before[0].startswith("likewise: compiling kernels for words:2 (")
     lw.pairs(["a b c"], by="words:2")
     assert re.fullmatch(r"likewise: compiled 3 kernels in \d\.\d s\n", capsys.readouterr().err)
+
+
+def test_a_service_logs_that_it_compiles(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(NOTICE, "listeners", None)
+    stream = io.BytesIO()
+
+    def started(*_: object, log: Log, **__: object) -> None:
+        NOTICE.run_begins("", silent=False)
+        with NOTICE.compiling():
+            pass
+        NOTICE.summary()
+        log.close()
+
+    monkeypatch.setattr("likewise.service.start.start", started)
+    monkeypatch.setattr("likewise.service.logs.Log", lambda *_: Log(stream))
+    run("serve", "seen.lw")
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [(line["event"], line["message"][:20]) for line in lines] == [("compiling", "compiling kernels (a"), ("compiling", "compiled 1 kernel in")]
+    capsys.readouterr()
+    NOTICE.tell("after it")
+    assert capsys.readouterr().err == "likewise: after it\n"
 
 
 def test_without_a_cache_no_later_run_is_announced_to_be_faster(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

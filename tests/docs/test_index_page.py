@@ -49,8 +49,7 @@ def test_the_commands_about_tickets_print_what_the_page_says(tmp_path: Path) -> 
 def test_the_commands_of_the_page_print_what_it_says(tmp_path: Path) -> None:
     text = (PAGES / "index.md").read_text()
     env = prepared(tmp_path, text, "monday.jsonl", "tuesday.jsonl")
-    subprocess.run(["likewise", "index", "create", "new.lw"], cwd=tmp_path, env=env, check=True, capture_output=True)
-    assert commands_run(tmp_path, text.partition("## Make")[2].partition("```")[0], env) == 7
+    assert commands_run(tmp_path, text.partition("## Make")[2].partition("```")[0], env) == 8
     table = [shlex.split(line) for line in re.findall(r"(?m)^\| .* \| `likewise (index .*)` \|$", text)]
     (tmp_path / "more.jsonl").write_text('{"url": "m", "text": "some more text"}\n')
     (tmp_path / "changed.jsonl").write_text('{"url": "m", "text": "some changed text"}\n')

@@ -366,9 +366,11 @@ def check(screen: Screen, path: str) -> int:
     arguments=[path(), path("FOLDER")],
 )
 def backup(screen: Screen, path: str, folder: str) -> None:
+    from likewise.verbs.index import Index
+
     with index_at(screen, path, read_only=True) as ix:
         ix.backup(folder)
-    with index_at(screen, folder, read_only=True) as ix:
+    with Index.open(folder, read_only=True) as ix:
         told(screen, ix, folder)
 
 

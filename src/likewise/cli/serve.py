@@ -23,6 +23,7 @@ from likewise.cli.verbs import folders, verb
     verbose={"help": "Log each request."},
 )
 def command(screen: Screen, path: str, host: str = "127.0.0.1", port: int = 8080, token_file: str | None = None, durability: Any = "commit") -> None:
+    from likewise.compiled.notice import NOTICE
     from likewise.service.logs import Log
     from likewise.service.start import start
 
@@ -30,4 +31,5 @@ def command(screen: Screen, path: str, host: str = "127.0.0.1", port: int = 8080
     log = Log(sys.stderr.buffer, level)
     tell = screen.say if is_terminal(sys.stderr) else None
     tokens = None if token_file is None else Path(token_file)
-    start(path, host=host, port=port, token_file=tokens, durability=durability, log=log, warn=screen.warn, tell=tell)
+    with NOTICE.telling(lambda message: log.add("info", "compiling", message=message)):
+        start(path, host=host, port=port, token_file=tokens, durability=durability, log=log, warn=screen.warn, tell=tell)

@@ -38,6 +38,15 @@ class Notice:
         self.listeners = begun, ended
 
     @contextmanager
+    def telling(self, tell: Callable[[str], None]) -> Iterator[None]:
+        """Inside, lines go to ``tell``."""
+        before, self.tell = self.tell, tell
+        try:
+            yield
+        finally:
+            self.tell = before
+
+    @contextmanager
     def compiling(self) -> Iterator[None]:
         """Inside, a kernel is compiled."""
         begun, ended = self.listeners or (self.say_once, lambda _: None)

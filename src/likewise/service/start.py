@@ -51,7 +51,6 @@ def start(
     writes = token_file is not None and tokens.read(token_file).writing
     refuse_output(path)
     listening = bound(host, port)
-    NOTICE.tell = lambda message: log.add("info", "compiling", message=message)
     try:
         index = Index.open(path, read_only=not writes, durability=durability)
     except BaseException:
