@@ -15,12 +15,12 @@ NEW_OBJECTS = 10**5
 class WithoutPandas:
     """A finder of modules that refuses pandas: where it is installed, pyarrow imports it to ask whether a value is one of its objects.
 
-    That takes up to half a second, and the command line has no such object.
+    That takes up to half a second, and the command line has no such object. PySpark needs it.
     """
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        if name == "pandas":
+        if name == "pandas" and "pyspark" not in sys.modules:
             raise ModuleNotFoundError("the command line does without pandas", name=name)
 
 

@@ -28,6 +28,7 @@ Output = Literal["copy", "ids", "mask", "annotate"]
 CsvFormulas = Literal["escape", "raw"]
 Html = Literal["text", "main", "raw"]
 Level = Literal["document", "paragraph", "line", "passage"]
+Engine = Literal["local", "spark"]
 Hash = Literal["phash", "dhash", "ahash"]
 HashBits = Literal[64, 256]
 #: The content of an item that an index keeps for comparisons: its words; their upper bits; or a shortened signature, for estimates.
@@ -51,6 +52,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
         ("csv_formulas", CsvFormulas),
         ("html", Html),
         ("level", Level),
+        ("engine", Engine),
         ("kind", Hash),
         ("sets", Kept),
         ("existing", Existing),
@@ -60,20 +62,21 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
-#: Options of reading the inputs; of the similarity of items; of the bands that find candidates; of the machine, which do not change the result; and
-#: of the files that `dedup` writes.
+#: Options of reading the inputs; of the similarity of items; of the bands that find candidates; of the machine and the cluster, which do not change
+#: the result; and of the files that `dedup` writes.
 READING = "field records html id on_error max_record limit"
 LIMIT = "threshold within recall"
 SIMILARITY = f"by {LIMIT} exact normalize ignore ignore_common groups per seed"
 LAYOUT = "bands rows slots sketch tune"
 MACHINE = "threads memory work"
+CLUSTER = "engine master"
 SEARCH = f"{SIMILARITY} {READING} min_tokens {LAYOUT} preset {MACHINE}"
 WRITTEN = "output pairs removed_records sketches"
 QUOTED = READING.replace(" limit", "")
 #: Verb -> its options.
 TAKES = {
-    "dedup": f"out against also_inside {SEARCH} level min_run min_left verify keep prefer copies {WRITTEN} overwrite resume",
-    "pairs": f"against {SEARCH} verify keep prefer copies star max_pairs",
+    "dedup": f"out against also_inside {SEARCH} level min_run min_left verify keep prefer copies {WRITTEN} overwrite resume {CLUSTER}",
+    "pairs": f"against {SEARCH} verify keep prefer copies star max_pairs {CLUSTER}",
     "neighbors": f"query k {SIMILARITY} {READING} {MACHINE}",
     "quotes": f"suspects by threshold min_run gap normalize ignore ignore_common seed {QUOTED} {MACHINE}",
     "repeats": f"by min_run common normalize seed {QUOTED} {MACHINE}",

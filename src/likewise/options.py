@@ -1,7 +1,7 @@
 """All options of a run, checked once, for the command line and for Python.
 
 Options form three groups: the meaning of "similar" (`method` to `seed`), the input and the output (`field` to `max_pairs`), and the machine
-(`threads` to `overwrite`). The last never changes a byte of the result.
+(`threads` to `master`). The last never changes a byte of the result.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from likewise.planning.recipes import with_recipe
 from likewise.planning.threshold import written
 
 #: Fields of `Options` that never change a byte of the result; and fields derived from the given options.
-OF_THE_MACHINE = {"threads", "memory", "work", "resume", "overwrite"}
+OF_THE_MACHINE = {"threads", "memory", "work", "resume", "overwrite", "engine", "master"}
 MADE = {"fields", "method", "bound", "plan", "asked", "limited"}
 #: Default maximum bytes of a record. All of it is in memory at once, and data derived from it take up to about 40 times as much. `records.Want` has
 #: the same default.
@@ -89,6 +89,8 @@ class Options:
     work: Path | None = None
     resume: bool = False
     overwrite: bool = False
+    engine: str = "local"  # or "spark"
+    master: str | None = None  # URL of the master of Spark; None: the active session
 
     @property
     def by_hand(self) -> bool:
@@ -185,9 +187,11 @@ def checked_types(rest: dict[str, Any]) -> dict[str, Any]:
         raise UsageError(f"{option('threads', rest['threads'])}: give {MOST_THREADS:,} or fewer; more threads than cores do not help")
     if rest.get("gap", 0) > MOST_GAP:
         raise UsageError(f"{option('gap', rest['gap'])}: give {MOST_GAP:,} or fewer; passages that are farther apart have a row each")
-    for name in ("records", "id", "per", "keep"):
+    for name in ("records", "id", "per", "keep", "master"):
         if name in rest and not isinstance(rest[name], str):
-            raise UsageError(f"{option(name, rest[name])}: give a name as a string")
+            raise UsageError(f"{option(name, rest[name])}: give {'a URL' if name == 'master' else 'a name'} as a string")
+    if "master" in rest and rest.get("engine") != "spark":
+        raise UsageError(f"{option('master', rest['master'])}: only Spark has a master; it needs {option('engine', 'spark')}")
     for name in SWITCHES:
         if not isinstance(rest.get(name, False), bool):
             raise UsageError(f"{option(name, rest[name])}: give True or False")

@@ -404,6 +404,14 @@ FLAGS: dict[str, Flag] = {
         "OUT.work",
         values=FOLDER,
     ),
+    "engine": Flag(RUN, "--engine", "Where to compute: on this machine (local), or on a Spark cluster, with the same result (spark).", shown="local"),
+    "master": Flag(
+        RUN,
+        "--master",
+        "Cluster of --engine spark: local[4], spark://HOST:7077, yarn, k8s://https://HOST:6443, or sc://HOST:15002 for Spark Connect.",
+        "URL",
+        "the session of spark-submit or Databricks",
+    ),
     "host": Flag(RUN, "--host", "Address to serve at. One that other machines can reach needs --token-file.", "HOST", "127.0.0.1", brief=""),
     "port": Flag(RUN, "--port", "Port to serve at; 0 chooses a free one, which the log names.", "PORT", "8080", {"type": int}, brief=""),
     "token_file": Flag(

@@ -68,6 +68,8 @@ def started(
     folder = options.work or (temporary_folder() if out is None else unforeseen(work_beside(out)))
     memory = options.memory or default_memory()
     resume = options.resume or (None if out is None else False)
+    if options.engine != "local":  # other processes have other working folders
+        folder = folder.absolute()
     work = Work.claim(folder, resume=resume, in_memory=memory // 2, made=temporary)
     try:
         wanted = inspection.want(options)
@@ -75,12 +77,17 @@ def started(
         first = len(sources)
         if against is not None:
             sources = beside(sources, sources_of(against, out, folder, wanted), apart=apart)
+        if options.engine != "local":
+            from likewise.engines.spark.reach import absolute
+
+            sources = absolute(sources)
         like, looked_at = (against.job(), sources[:first]) if isinstance(against, Indexed) else (None, sources)
         job = inspection.inspect_inputs(looked_at, options, walk=verb == "dedup" or options.star, like=like)
         if options.ignore is not None:
             job = replace(job, ignored=ignored_by(options, job))
         fingerprints = [source.fingerprint() for source in sources]
-        work.begin({**outputs.described(job, verb), **outputs.sided("inputs", fingerprints, first)})
+        engine = {} if options.engine == "local" else {"engine": options.engine}  # its steps are in files of its own
+        work.begin({**outputs.described(job, verb), **engine, **outputs.sided("inputs", fingerprints, first)})
     except BaseException:
         work.close(remove=not work.begun)
         close(against)

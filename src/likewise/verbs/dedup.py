@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Never
 
-from likewise.choices import WRITTEN, Copies, Html, Level, Number, OnError, Output, Sketch, Tune, Verify, given
-from likewise.engines.local import Local
+from likewise.choices import WRITTEN, Copies, Engine, Html, Level, Number, OnError, Output, Sketch, Tune, Verify, given
+from likewise.engines.chosen import chosen
 from likewise.errors import UsageError
 from likewise.io.address import place
 from likewise.io.output import check_target
@@ -70,6 +70,8 @@ def dedup(
     work: str | Path | None = None,
     overwrite: bool | None = None,
     resume: bool | None = None,
+    engine: Engine | None = None,
+    master: str | None = None,
     **unknown: Never,
 ) -> Removal:
     """Remove near-duplicates. Every removed item was compared exactly with a kept item that is at or above the threshold.
@@ -128,6 +130,8 @@ def dedup(
     ``work``             folder of intermediate files (next to ``out``, or a temporary folder)
     ``overwrite``        True: replace ``out`` once the new output is complete
     ``resume``           True: continue an interrupted run
+    ``engine``           "spark": run on a Spark cluster, with the same result (local)
+    ``master``           URL of the cluster: "local[4]", "spark://HOST:7077", "yarn", "k8s://...", "sc://HOST:15002" (the active session)
     ===================  ====================================================================================================================
 
     Raises UsageError for unknown or invalid options, DataError for inputs that cannot be read, FormatError for damaged files of likewise.
@@ -160,5 +164,5 @@ def deduplicate(inputs: Inputs, against: Inputs | None, options: Options, target
         raise UsageError(
             f"{option(idle[0], getattr(options, idle[0]))}: {option('level', 'passage')} takes it only with a second collection; give {needs}"
         )
-    with started(inputs, options, "dedup", target, progress, against) as (sources, run):
-        return remove(sources, run, Local(run), target, inputs)
+    with started(inputs, options, "dedup", target, progress, against) as (sources, run), chosen(sources, run) as engine:
+        return remove(sources, run, engine, target, inputs)

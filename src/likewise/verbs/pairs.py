@@ -8,8 +8,8 @@ from typing import Any, Never
 
 import numpy as np
 
-from likewise.choices import Copies, Html, Number, OnError, Sketch, Tune, Verify, given
-from likewise.engines.local import Local
+from likewise.choices import Copies, Engine, Html, Number, OnError, Sketch, Tune, Verify, given
+from likewise.engines.chosen import chosen
 from likewise.errors import UsageError
 from likewise.messages import option
 from likewise.methods import Measure, Text
@@ -65,6 +65,8 @@ def pairs(
     threads: int | None = None,
     memory: int | str | None = None,
     work: str | Path | None = None,
+    engine: Engine | None = None,
+    master: str | None = None,
     **unknown: Never,
 ) -> Pairs:
     """List all pairs at or above the threshold, within ``inputs`` or between ``inputs`` and ``against``, and verify them exactly.
@@ -79,8 +81,8 @@ def pairs(
 
     Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``html``,
     ``id``, ``per``, ``min_tokens``, ``ignore``, ``ignore_common``, ``groups``, ``verify``, ``copies``, ``bands``, ``rows``, ``slots``, ``sketch``,
-    ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. With ``against``,
-    ``ignore_common`` counts the items of both collections together. Raises the errors of `dedup`.
+    ``tune``, ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``engine``, ``master``, ``progress``.
+    With ``against``, ``ignore_common`` counts the items of both collections together. Raises the errors of `dedup`.
 
     >>> import likewise as lw
     >>> lw.pairs(["a b c d", "A B C D", "x y"], by="words:2").to_arrow().to_pylist()
@@ -95,16 +97,16 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
     """`pairs` by options that are checked. Raises UsageError for ``star`` of two collections."""
     if options.star and against is not None:
         raise UsageError(f"{option('star')} lists members of clusters inside one collection; leave it out with {option('against')}")
-    with started(inputs, options, "pairs", None, progress, against) as (sources, run):
+    with started(inputs, options, "pairs", None, progress, against) as (sources, run), chosen(sources, run, removing=options.star) as engine:
         if run.job.contained and against is not None:
             from likewise.runs import streamed  # loads exact joins
 
             collection, rows, similarity = streamed.search(sources, run)
         else:
-            collection = pipeline.collect(sources, run, Local(run))
-            items = pipeline.distinct(collection, run, Local(run))
+            collection = pipeline.collect(sources, run, engine)
+            items = pipeline.distinct(collection, run, engine)
             sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
-            rows, similarity = pipeline.star_pairs(items, run, Local(run)) if options.star else pipeline.find_pairs(items, run, sides)
+            rows, similarity = pipeline.star_pairs(items, run, engine) if options.star else pipeline.find_pairs(items, run, sides)
         job = run.job
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(job), sides=(0, int(against is not None))).whole()
         origin = Origin(collection, run)

@@ -8,21 +8,23 @@ from __future__ import annotations
 import json
 import threading
 import uuid
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from likewise.engines.spark import versions
 from likewise.engines.spark.session import other_versions
 from likewise.errors import UsageError
-from likewise.io.address import place
-from likewise.io.inputs import Source, printable
+from likewise.io.address import Address, Place
+from likewise.io.formats.text import Files
+from likewise.io.inputs import Source, Sources, printable
 from likewise.messages import option
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 #: Seconds in which an executor must answer: a cluster may have to start machines for it.
@@ -64,10 +66,19 @@ def check(session: SparkSession, folder: Path, sources: Sequence[Source], note: 
         note(f"executors have {least >> 20} MiB of memory beside Java for each core, and Python needs more for large steps; {enough}")
 
 
+def absolute(sources: Sources) -> Sources:
+    """The same sources with absolute paths: executors have other working folders."""
+
+    def path_of(path: Any) -> Any:
+        if isinstance(path, Files):
+            return path._replace(paths=tuple(map(path_of, path.paths)))
+        return path if isinstance(path, pa.Table) else path.absolute()
+
+    return Sources([replace(source, path=path_of(source.path)) for source in sources], sources.skipped, sources.again)
+
+
 def refuse_unreachable(sources: Sequence[Source]) -> None:
     """Raise UsageError for inputs that exist only in this process. Standard input is a file in the work folder."""
-    import pyarrow as pa
-
     for source in sources:
         if isinstance(source.path, pa.Table):
             raise UsageError(
@@ -75,13 +86,18 @@ def refuse_unreachable(sources: Sequence[Source]) -> None:
             )
 
 
-def some(sources: Sequence[Source]) -> list[tuple[str, str]]:
-    """The first and the last files of the sources: (name, path or address)."""
-    files = [(name, str(path)) for source in [*sources[:SOME], *sources[-SOME:]] for name, path in source.files[:SOME]]
+def some(sources: Sequence[Source]) -> list[tuple[str, Any]]:
+    """The first and the last files of the sources: (name, path or fields of an address)."""
+    files = [(name, given_as(path)) for source in [*sources[:SOME], *sources[-SOME:]] for name, path in source.files[:SOME]]
     return list(dict(files[: SOME // 2] + files[-SOME // 2 :]).items())
 
 
-def asked(mark: Path, files: list[tuple[str, str]]) -> Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+def given_as(path: Place) -> Any:
+    """A path as a string, an address as its fields: what a process without likewise can unpickle."""
+    return [getattr(path, field.name) for field in fields(path) if field.compare] if isinstance(path, Address) else str(path)
+
+
+def asked(mark: Path, files: list[tuple[str, Any]]) -> Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     """The function of a task. All that it needs is in it, since it is defined inside another: so Spark sends it by value."""
     path = str(mark)
 
@@ -107,7 +123,7 @@ def asked(mark: Path, files: list[tuple[str, str]]) -> Callable[[Iterator[pa.Rec
     return answer
 
 
-def seen(path: str, files: list[tuple[str, str]]) -> dict[str, Any]:
+def seen(path: str, files: list[tuple[str, Any]]) -> dict[str, Any]:
     """What an executor reaches: the folder with a file of the driver, sources, and memory for each core in bytes (0: unknown)."""
     from likewise.engines.threads import usable_cores, usable_memory
 
@@ -120,7 +136,7 @@ def seen(path: str, files: list[tuple[str, str]]) -> dict[str, Any]:
     unread = []
     for name, given in files:
         try:
-            place(given).stat()
+            (Path(given) if isinstance(given, str) else Address(*given)).stat()
         except Exception as error:  # whatever a store says
             unread.append((name, str(error)))
     return {"folder": folder, "unread": unread, "memory": (usable_memory() or 0) // usable_cores()}
@@ -132,9 +148,7 @@ def job(session: SparkSession, function: Any) -> list[dict[str, Any]]:
 
     def run() -> None:
         try:
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
-                frame = session.range(0, TASKS, 1, TASKS).mapInArrow(function, "said string")
+            frame = session.range(0, TASKS, 1, TASKS).mapInArrow(function, "said string")
             found.append([json.loads(row[0]) for row in frame.collect()])
         except Exception as error:  # raised below
             found.append(error)

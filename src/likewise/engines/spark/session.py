@@ -12,7 +12,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -52,7 +51,12 @@ def opened(master: str | None) -> Iterator[SparkSession]:
 
     Raises MissingPartError without PySpark, UsageError for a master that cannot be used, and LikewiseError for a job that Spark could not finish.
     """
-    own, session = session_of(master)
+    with tasks.quiet():
+        yield from with_settings(*session_of(master))
+
+
+def with_settings(session: SparkSession, own: bool) -> Iterator[SparkSession]:
+    """The session while its settings are changed; ``own``: it was made for this, and is stopped."""
     before = {name: session.conf.get(name, None) for name in SETTINGS}
     try:
         check_version(session.version)
@@ -70,12 +74,10 @@ def opened(master: str | None) -> Iterator[SparkSession]:
                     session.conf.unset(name) if earlier is None else session.conf.set(name, earlier)
 
 
-def session_of(master: str | None) -> tuple[bool, SparkSession]:
+def session_of(master: str | None) -> tuple[SparkSession, bool]:
     """The session, and True if it was made here."""
     try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
-            from pyspark.sql import SparkSession
+        from pyspark.sql import SparkSession
     except ImportError as error:
         raise missing_part("runs on Spark need", "PySpark", EXTRA) from error
     active = None
@@ -86,7 +88,7 @@ def session_of(master: str | None) -> tuple[bool, SparkSession]:
         if master is not None and master != here:
             on = f" on {here}" if here else ""
             raise UsageError(f"{option('master', master)}: this process has an active session of Spark{on}; leave the option out, or stop it first")
-        return False, active
+        return active, False
     if master is None and not any(os.environ.get(name) for name in SURROUNDINGS):
         raise UsageError(
             f"{option('engine', 'spark')}: this process has no session of Spark; name its master: {option('master', placeholder='URL')} ({FORMS})"
@@ -96,7 +98,7 @@ def session_of(master: str | None) -> tuple[bool, SparkSession]:
         check_master(master)
         builder = builder.remote(master) if master.startswith("sc://") else builder.config(map=OWN).master(master)
     with python_of_executors(master), starting(master):
-        return True, builder.getOrCreate()
+        return builder.getOrCreate(), True
 
 
 def check_master(master: str) -> None:

@@ -9,6 +9,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,9 +44,15 @@ class Task:
 
 def mapped(frame: DataFrame, function: Batches, schema: str) -> DataFrame:
     """``frame.mapInArrow(function, schema)``, whose tasks run only in processes with the versions of this one."""
+    return frame.mapInArrow(Task(function, versions.here()), schema)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Inside, PySpark does not warn of the version of pandas, of which nothing is used: batches are those of Arrow."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")  # batches of Arrow are all that passes
-        return frame.mapInArrow(Task(function, versions.here()), schema)
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield
 
 
 def refusal(error: BaseException) -> str | None:

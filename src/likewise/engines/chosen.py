@@ -1,0 +1,63 @@
+"""The engine that the options of a run choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from likewise.engines.engine import Engine
+from likewise.engines.local import Local
+from likewise.errors import UsageError
+from likewise.io.inputs import Source
+from likewise.job import Job
+from likewise.kinds.kind import NEVER
+from likewise.messages import option
+from likewise.planning import choose
+from likewise.runs.items import Run
+
+
+@contextmanager
+def chosen(sources: Sequence[Source], run: Run, *, removing: bool = True) -> Iterator[Engine]:
+    """The engine of a run. Raises UsageError, before any work, for what it cannot do, and for a cluster that cannot be used.
+
+    removing: the run removes items, or lists those that it would remove; else it lists all pairs.
+    """
+    options = run.job.options
+    if options.engine == "local":
+        yield Local(run)
+        return
+    refuse(run.job, removing=removing)
+    from likewise.engines.spark import reach
+    from likewise.engines.spark.engine import Spark
+    from likewise.engines.spark.session import opened
+
+    reach.refuse_unreachable(sources)
+    run.begin("starting Spark", 0, "executors")
+    with opened(options.master) as session:
+        folder = run.work.folder / "spark"
+        folder.mkdir(exist_ok=True)
+        reach.check(session, folder, sources, run.note)
+        yield Spark(run, session)
+
+
+def refuse(job: Job, *, removing: bool) -> None:
+    """Raise UsageError for a run that has no distributed way, with the options that have one."""
+    options, asked = job.options, option("engine", "spark")
+    here = f"run it on one machine, without {asked}"
+    if not removing:
+        raise UsageError(f"{asked}: pairs are listed on one machine only; list those of each cluster with {option('star')}, or {here}")
+    if options.level == "passage":
+        raise UsageError(f"{asked}: passages are found on one machine only; {here}")
+    if options.sketches:
+        raise UsageError(f"{asked}: {option('sketches')} is written on one machine only; leave one of them out")
+    if job.kept is not None:
+        raise UsageError(f"{asked}: items are compared with an index on one machine only; {here}")
+    if job.plan is not None:
+        return
+    if job.compared.bands == NEVER or job.base.bandless:
+        raise UsageError(f"{asked}: {option('by', str(job.method))} compares {job.compared.name} without bands; {here}")
+    plan = choose(method=job.method, facts=job.facts, **options.asked)
+    layout = f"{option('bands', plan.bands)} {option('rows', plan.rows)}"
+    if options.exact:
+        raise UsageError(f"{asked}: {option('exact')} joins {job.compared.name} on one machine only; leave it out, or {here}")
+    raise UsageError(f"{asked}: these {job.compared.name} would be joined on one machine, which is cheaper; add {layout}, which has the same recall")

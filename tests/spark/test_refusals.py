@@ -1,0 +1,52 @@
+"""What has no distributed way is refused before any work, with what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import likewise as lw
+from command_line import refused
+from likewise.errors import UsageError
+
+#: No cluster is reached: every refusal comes before that.
+SPARK = ("--engine", "spark", "--master", "spark://127.0.0.1:1")
+HERE = "run it on one machine, without --engine spark"
+
+
+@pytest.fixture
+def inputs(folder: Path) -> Path:
+    rng = np.random.default_rng(1)
+    rows = [{"text": f"text {i}", "elements": rng.integers(0, 500, 9).tolist(), "bits": "a0b1"} for i in range(50)]
+    (folder / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["dedup", "-o", "out", "--level", "passage"], f"--engine spark: passages are found on one machine only; {HERE}"),
+        (["dedup", "-o", "out", "--sketches"], "--engine spark: --sketches is written on one machine only; leave one of them out"),
+        (["dedup", "-o", "out", "--by", "levenshtein", "--within", 2], f"--engine spark: --by levenshtein compares strings without bands; {HERE}"),
+        (["dedup", "-o", "out", "--exact"], f"--engine spark: --exact joins texts on one machine only; leave it out, or {HERE}"),
+        (
+            ["dedup", "-o", "out", "--by", "elements", "--threshold", 0.8],
+            "--engine spark: these sets would be joined on one machine, which is cheaper; add --bands 16 --rows 6, which has the same recall",
+        ),
+        (["pairs"], f"--engine spark: pairs are listed on one machine only; list those of each cluster with --star, or {HERE}"),
+        (["dedup", "-o", "out"], "--master spark://127.0.0.1:1: no connection within 10 seconds (127.0.0.1 port 1: Connection refused); "),
+    ],
+)
+def test_what_spark_cannot_do_is_refused(inputs: Path, args: list[Any], said: str) -> None:
+    verb, *others = args
+    assert refused(verb, "in.jsonl", *others, *SPARK).removeprefix("likewise: error: ").startswith(said)
+    assert [path.name for path in inputs.iterdir()] == ["in.jsonl"]
+
+
+def test_data_of_this_process_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^engine='spark': executors cannot read data of this process; write it to a file, such as Parquet, "):
+        lw.dedup(["a b c d e f", "g h i j k l"], engine="spark", master="local[2]")
