@@ -48,8 +48,8 @@ NO_IDS = [
     (["a", float("inf")], "inf"),
     (["a", b"a"], "b'a'"),
     (["a", ["b"]], r"\['b'\]"),
-    ([7, np.float64(2.5)], r".*2\.5"),
-    ([7, np.bool_(False)], ".*False"),
+    ([7, np.float64(2.5)], "2.5"),
+    ([7, np.bool_(False)], "False"),
     (np.array([7, 2.5]), "2.5"),
     (np.array([True, False]), "True"),
     (pa.array([7, 2.5]), "2.5"),
@@ -88,8 +88,8 @@ def test_records_whose_ids_are_no_ids_are_refused_with_their_place(given, shown,
     with pytest.raises(lw.DataError, match="^a.jsonl" + said):
         lw.Index.from_output(None, "out")
     lw.Index.create("i.lw", by="words:2").close()
-    for action in ("add", "add-new", "update", "remove"):
-        assert re.search("a.jsonl" + said + " --id F", refused("index", action, "i.lw", "a.jsonl"))
+    for action, *flags in (["add"], ["add-new"], ["update"], ["remove", "--ids-from"]):
+        assert re.search("a.jsonl" + said + " --id F", refused("index", action, "i.lw", *flags, "a.jsonl"))
     assert not lw.Index.open("i.lw").info()["items"]
 
 

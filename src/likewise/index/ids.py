@@ -93,6 +93,7 @@ def json_value(given: Any, row: int, name: str = "ids") -> bytes | None:
 
 def refused_value(name: str, row: int, given: Any) -> UsageError:
     """The error about a value that is no id, or no value of a group."""
+    given = given.item() if isinstance(given, np.generic) else given
     shown = f"a number of {given.bit_length():,} bits" if isinstance(given, int) and not isinstance(given, bool) else f"{given!r:.60}"
     return UsageError(f"{option(name)}: row {row} is {shown}; give strings or whole numbers")
 
