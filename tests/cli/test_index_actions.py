@@ -360,6 +360,11 @@ def test_without_sets_answers_are_estimates(folder: Path) -> None:
 
 def test_there_is_no_index() -> None:
     assert refused("index", "info", "none.lw") == "likewise: error: none.lw: there is no index; likewise index create makes one"
+    Path("first.jsonl").write_text(lines("a"))
+    assert run("dedup", "first.jsonl", "-o", "out", *BY).exit_code == 0
+    assert refused("index", "query", "out", "first.jsonl") == (
+        "likewise: error: out: this is an output folder of likewise, not an index; likewise index build PATH out makes an index of its kept records"
+    )
 
 
 def test_settings_of_a_file_hold_for_the_index(folder: Path) -> None:

@@ -117,8 +117,11 @@ def test_what_is_no_index_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="file: this is a file, and an index is a folder or an address"):
         embedded.open(tmp_path / "file")
+    (tmp_path / "manifest.json").write_text('{"format": "of another program"}')
+    with pytest.raises(UsageError, match="this folder is not an index of likewise"):
+        embedded.open(tmp_path)
     (tmp_path / "manifest.json").write_text('{"format": "likewise/output"}')
-    with pytest.raises(UsageError, match="not an index of likewise"):
+    with pytest.raises(UsageError, match=r"this is an output folder of likewise, not an index; lw.Index.from_output\(PATH, '.*'\) makes an index"):
         embedded.open(tmp_path)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from likewise import __version__
 from likewise.errors import FormatError, UsageError, naming
 from likewise.index.segment import SUFFIXES
-from likewise.io.manifest import SEAL, seal
+from likewise.io.manifest import SEAL, is_output, seal
 from likewise.messages import either
 
 MANIFEST, FORMAT, VERSION = "manifest.json", "likewise/index", 1
@@ -59,6 +59,9 @@ def manifest_of(folder: Path) -> Manifest:
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         if (folder / DATABASE).is_file():
             raise damaged(folder, f"{MANIFEST} is not the one that likewise wrote")
+        if is_output(folder):
+            build = either(f"lw.Index.from_output(PATH, {str(folder)!r})", f"likewise index build PATH {folder}")
+            raise UsageError(f"{folder}: this is an output folder of likewise, not an index; {build} makes an index of its kept records")
         raise UsageError(f"{folder}: this folder is not an index of likewise")
     if isinstance(found.get("version"), int) and found["version"] > VERSION:
         raise FormatError(
