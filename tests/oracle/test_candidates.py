@@ -41,6 +41,24 @@ def test_items_collide_as_the_rule_says(n, bands, variety, most, scope, seed):
             assert pairs_of(keys, band, scope) == wanted  # each pair once
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(0, 5), max_size=40), st.booleans(), st.integers(1, 50), st.integers(0, 2**32 - 1))
+def test_whole_buckets_list_all_pairs(keys, crossing, most, seed):
+    rng = np.random.default_rng(seed)
+    rank = rng.permutation(100)[: len(keys)]
+    side = rng.integers(0, 4, len(keys)).astype(np.uint8) if crossing else np.zeros(0, np.uint8)
+    blocks = list(candidates.whole_pairs(np.array(keys, np.uint64), rank, side, most))
+    found = [pair for later, earlier in blocks for pair in zip(later.tolist(), earlier.tolist(), strict=True)]
+    wanted = [
+        (max(rank[i], rank[j]), min(rank[i], rank[j]))
+        for i in range(len(keys))
+        for j in range(i)
+        if keys[i] == keys[j] and (not crossing or (side[i] & 1 and side[j] & 2) or (side[i] & 2 and side[j] & 1))
+    ]
+    assert sorted(found) == sorted(wanted)
+    assert all(len(later) <= max(most, len(keys) - 1) for later, _ in blocks)
+
+
 def test_a_bucket_within_the_budget_makes_all_candidates():
     assert pairs_of(np.array([[7, 7, 1, 7]]), 0) == [(1, 0), (3, 0), (3, 1)]
 

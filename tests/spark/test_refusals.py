@@ -37,7 +37,6 @@ def inputs(folder: Path) -> Path:
             ["dedup", "-o", "out", "--by", "elements", "--threshold", 0.8],
             "--engine spark: these sets would be joined on one machine, which is cheaper; add --bands 16 --rows 6, which has the same recall",
         ),
-        (["pairs"], f"--engine spark: pairs are listed on one machine only; list those of each cluster with --star, or {HERE}"),
         (["dedup", "-o", "out"], "--master spark://127.0.0.1:1: no connection within 10 seconds (127.0.0.1 port 1: Connection refused); "),
     ],
 )

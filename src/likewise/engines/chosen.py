@@ -17,16 +17,13 @@ from likewise.runs.items import Run
 
 
 @contextmanager
-def chosen(sources: Sequence[Source], run: Run, *, removing: bool = True) -> Iterator[Engine]:
-    """The engine of a run. Raises UsageError, before any work, for what it cannot do, and for a cluster that cannot be used.
-
-    removing: the run removes items, or lists those that it would remove; else it lists all pairs.
-    """
+def chosen(sources: Sequence[Source], run: Run) -> Iterator[Engine]:
+    """The engine of a run. Raises UsageError, before any work, for what it cannot do, and for a cluster that cannot be used."""
     options = run.job.options
     if options.engine == "local":
         yield Local(run)
         return
-    refuse(run.job, removing=removing)
+    refuse(run.job)
     from likewise.engines.spark import reach
     from likewise.engines.spark.engine import Spark
     from likewise.engines.spark.session import opened
@@ -40,12 +37,10 @@ def chosen(sources: Sequence[Source], run: Run, *, removing: bool = True) -> Ite
         yield Spark(run, session)
 
 
-def refuse(job: Job, *, removing: bool) -> None:
+def refuse(job: Job) -> None:
     """Raise UsageError for a run that has no distributed way, with the options that have one."""
     options, asked = job.options, option("engine", "spark")
     here = f"run it on one machine, without {asked}"
-    if not removing:
-        raise UsageError(f"{asked}: pairs are listed on one machine only; list those of each cluster with {option('star')}, or {here}")
     if options.level == "passage":
         raise UsageError(f"{asked}: passages are found on one machine only; {here}")
     if options.sketches:

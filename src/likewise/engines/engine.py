@@ -1,4 +1,4 @@
-"""An engine computes the steps of a removal and stores what passes between them.
+"""An engine computes the steps of a removal, or of a list of pairs, and stores what passes between them.
 
 The steps are few, each takes the result of the one before, and each computes the pure functions on arrays in stages/. So an engine may hold rows in
 the memory of one process, in files, or in the tables of a cluster, in any partitions; the bytes of the result do not depend on it.
@@ -9,7 +9,7 @@ those of rows, and writes the report, the tables of removals and clusters, and t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from likewise.io.collection import Collection
     from likewise.io.inputs import Source
+    from likewise.joins.pairs import PairBlock
     from likewise.records import Each, Edits
     from likewise.runs.items import Items
     from likewise.stages.budget import Cut
@@ -79,6 +80,12 @@ class Engine(Protocol):
         """The removed items, each with its representative: `stages.settle`, or another algorithm with an equal result.
 
         Also compares a sample of the pairs that the rule for overfull buckets left out (`stages.budget`).
+        """
+
+    def pairs(self, items: Items, side: np.ndarray) -> Iterator[PairBlock]:
+        """Yield the similar pairs of items that share a bucket, or that a join finds, for a list of all pairs: each once, in no particular order.
+
+        No bucket is overfull here. side: uint8[items] or none; 1, 2 or 3 for items of A, B or both, if only pairs across are wanted.
         """
 
     def write(

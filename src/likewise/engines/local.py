@@ -6,7 +6,7 @@ the buckets, and `settle` walks over them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -24,11 +24,11 @@ from likewise.io.work import Work
 from likewise.items.documents import TEXT_COPIES, memory_of
 from likewise.job import Job
 from likewise.joins.greedy import removals
-from likewise.joins.pairs import Among, Counts
+from likewise.joins.pairs import Among, Counts, PairBlock
 from likewise.methods import Measure, Text
 from likewise.records import TEXT, Each, Edits
 from likewise.runs.items import Items, Run, sets
-from likewise.runs.pair_search import bucket, join_of
+from likewise.runs.pair_search import bucket, join_of, pair_source
 from likewise.stages.buckets import Buckets, spread
 from likewise.stages.budget import Cut, hottest, of_buckets, sampled_cut
 from likewise.stages.copies import first_of_copies
@@ -117,6 +117,9 @@ class Local:
         return Found(
             with_values(found, stored), cut.recall(job.plan.recall, len(found.matches)), spread(buckets.sizes), cut, hottest(full.counts), {}
         )
+
+    def pairs(self, items: Items, side: np.ndarray) -> Iterator[PairBlock]:
+        yield from pair_source(self.run.job)(items, self.run, side)
 
     def write(
         self,

@@ -47,12 +47,18 @@ def bucket(items: Items, run: Run, plan: Plan, *, split: bool) -> Buckets:
 def in_buckets(items: Items, run: Run, side: np.ndarray, plan: Plan) -> Iterator[PairBlock]:
     """Yield the similar pairs among items that share a bucket."""
     buckets = bucket(items, run, plan, split=False)
-    if (candidates := buckets.pairs()) > MANY:
-        run.warn(f"{candidates:,} candidate pairs will be compared, most of them in overfull buckets; dedup would compare far fewer")
+    candidates = buckets.pairs()
+    announce_pairs(run, candidates)
     run.begin("comparing", candidates, "pairs")
     stored = sets(items, run)
     for block in all_pairs(stored, buckets, side, run.workers, run.job.options.max_pairs):
         yield PairBlock(block[:, 0], block[:, 1], stored.similarity(block[:, 2], block[:, 3]))
+
+
+def announce_pairs(run: Run, candidates: int) -> None:
+    """Warn of a list of very many candidate pairs."""
+    if candidates > MANY:
+        run.warn(f"{candidates:,} candidate pairs will be compared, most of them in overfull buckets; dedup would compare far fewer")
 
 
 def elements(items: Items) -> int:

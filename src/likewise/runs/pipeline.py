@@ -30,7 +30,6 @@ from likewise.messages import option
 from likewise.options import Options
 from likewise.records import REJECTED, TEXT
 from likewise.runs.items import Items, Run, bare, words_of
-from likewise.runs.pair_search import pair_source
 from likewise.runs.results import Decision
 from likewise.runs.shown import beginning
 from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
@@ -272,7 +271,7 @@ def bucket_facts(items: Items, first: int, size: int, cut: int, run: Run) -> dic
     return {"items": size, "cut": cut, "source": source[0].as_py(), "position": int(position[0]), "text": text}
 
 
-def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def find_pairs(items: Items, run: Run, engine: Engine, sides: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """All pairs of rows at or above the threshold, exact copies included: (int64[m, 2] rows, float64[m] similarity or distance).
 
     sides: uint8[rows] or None; if given, only pairs of rows of different sides. By containment the second row contains the first.
@@ -281,7 +280,7 @@ def find_pairs(items: Items, run: Run, sides: np.ndarray | None) -> tuple[np.nda
     listed = Listing(items.first, items.member, sides, job.options.max_pairs, 0.0 if job.distances else 1.0, ordered=job.contained)
     listed.copies()
     noted = note_need(f"{listed.count:,} pairs of copies", PAIR_BYTES * listed.count, run)
-    for left, right, value in pair_source(job)(items, run, listed.sides_of_items()):
+    for left, right, value in engine.pairs(items, listed.sides_of_items()):
         listed.add(left, right, value)
         noted = noted or note_need(f"{listed.count:,} pairs so far", PAIR_BYTES * listed.count, run)
     return listed.result()

@@ -60,8 +60,12 @@ class Buckets:
 
     def pairs(self, *, walk: bool = False) -> int:
         """Candidate pairs, counted once a band. ``walk``: at most those that the rule for overfull buckets admits."""
-        others = np.minimum(self.sizes - 1, MOST_CANDIDATES) if walk else self.sizes - 1
-        return int((self.sizes * others // 2).sum())
+        return candidates_of(self.sizes, MOST_CANDIDATES if walk else MOST_BUCKETS)
+
+
+def candidates_of(sizes: np.ndarray, most: int = MOST_BUCKETS) -> int:
+    """Candidate pairs in buckets of these sizes, if each item is a candidate with at most so many others."""
+    return int((sizes * np.minimum(sizes - 1, most) // 2).sum())
 
 
 def spread(sizes: np.ndarray) -> dict[str, Any]:

@@ -8,7 +8,7 @@ whatever the collection.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -97,6 +97,37 @@ class Collisions(NamedTuple):
     lists: Lists
     sizes: np.ndarray  # int64[buckets]
     overfull: Parts  # members int64[m], in priority order
+
+
+def whole_pairs(keys: np.ndarray, rank: np.ndarray, side: np.ndarray, most: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield all pairs in the buckets of one band, without the rule for overfull ones: later and earlier items, int64[m] each.
+
+    keys: uint64[n], in that band: all of them, or those of some buckets with all their members. rank: int64[n], the distinct places of the items in
+    priority order. side: uint8[n] or none; 1, 2 or 3 for items of A, B or both, if only pairs across are wanted. most: pairs at once, unless one
+    item has more.
+    """
+    order = np.argsort(rank, kind="stable")
+    bucket = np.empty(len(keys), np.int32)
+    number(keys[order], bucket)
+    members = np.flatnonzero(bucket >= 0)
+    members = members[np.argsort(bucket[members], kind="stable")]
+    first = np.searchsorted(bucket[members], bucket[members])  # of the bucket
+    before = np.arange(len(members)) - first
+    ends = np.concatenate(([0], np.cumsum(before)))
+    item = order[members]
+    begin = 0
+    while begin < len(members):
+        end = max(begin + 1, int(np.searchsorted(ends, ends[begin] + most, side="right")) - 1)
+        times = before[begin:end]
+        later = np.repeat(np.arange(begin, end), times)
+        earlier = first[later] + np.arange(len(later)) - np.repeat(np.cumsum(times) - times, times)
+        later, earlier = item[later], item[earlier]
+        if len(side):
+            across = (side[later] | side[earlier]) == 3
+            across &= (side[later] > 0) & (side[earlier] > 0)
+            later, earlier = later[across], earlier[across]
+        yield rank[later], rank[earlier]
+        begin = end
 
 
 class Candidates(NamedTuple):

@@ -97,7 +97,7 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
     """`pairs` by options that are checked. Raises UsageError for ``star`` of two collections."""
     if options.star and against is not None:
         raise UsageError(f"{option('star')} lists members of clusters inside one collection; leave it out with {option('against')}")
-    with started(inputs, options, "pairs", None, progress, against) as (sources, run), chosen(sources, run, removing=options.star) as engine:
+    with started(inputs, options, "pairs", None, progress, against) as (sources, run), chosen(sources, run) as engine:
         if run.job.contained and against is not None:
             from likewise.runs import streamed  # loads exact joins
 
@@ -106,7 +106,7 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
             collection = pipeline.collect(sources, run, engine)
             items = pipeline.distinct(collection, run, engine)
             sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
-            rows, similarity = pipeline.star_pairs(items, run, engine) if options.star else pipeline.find_pairs(items, run, sides)
+            rows, similarity = pipeline.star_pairs(items, run, engine) if options.star else pipeline.find_pairs(items, run, engine, sides)
         job = run.job
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(job), sides=(0, int(against is not None))).whole()
         origin = Origin(collection, run)

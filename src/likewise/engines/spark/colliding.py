@@ -12,8 +12,9 @@ import pyarrow as pa
 from likewise.engines.spark.blocks import GATHERED, flat, gathered, packed, part_of, places, whole
 from likewise.engines.spark.sketching import PART, ROW
 from likewise.engines.spark.steps import Steps
+from likewise.engines.spark.tasks import mapped
 from likewise.job import Job
-from likewise.stages.candidates import FINER, Candidates, candidate_pairs, keyed
+from likewise.stages.candidates import FINER, Candidates, candidate_pairs, keyed, number, whole_pairs
 from likewise.stages.scope import Scope
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 #: Entries of a partition: keys, or pairs.
 TASK_ENTRIES = 1 << 21
 #: The key of an item in a band, and those in the next bands, by which an overfull bucket is split.
-KEYS = ["band", "key", "item", *(f"finer_{level}" for level in range(1, 1 + FINER))]
+KEYS = ["band", "key", "item", "side", *(f"finer_{level}" for level in range(1, 1 + FINER))]
 #: What a partition of buckets says: pairs, for the partition of the earlier item; sizes of buckets, with the number of buckets of each; or the
 #: members of overfull buckets (stages.candidates.Parts), with the partition, which tells buckets of two apart.
 FOUND = ["later", "earlier", "size", "number", "band", "partition", "member", "levels", "listed"]
@@ -39,47 +40,89 @@ def items_of(entries: DataFrame, items: DataFrame, job: Job, *columns: str) -> D
     return entries.where(entries["what"] == what).select("rank", *columns).join(items, "rank")
 
 
+def keys_of(entries: DataFrame, items: DataFrame, job: Job, at: np.ndarray, *, split: bool) -> DataFrame:
+    """The band keys of items, in partitions of whole buckets. split: with those by which overfull buckets are split."""
+    assert job.plan is not None
+    bands = job.plan.bands
+    sides = ["side"] if "side" in items.columns else []
+    keys = items_of(entries, items, job, "keys", "per").select("item", "keys", "per", *sides)
+    levels = min(FINER, bands - 1) if split else 0
+    return mapped(keys, partial(spread, bands=bands, levels=levels, at=at), schema(KEYS)).repartition(len(at), "place")
+
+
 def collide(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, scope: Scope, parts: int) -> DataFrame:
     """The step of candidate pairs, sizes of buckets and overfull buckets."""
     assert job.plan is not None
     at, bands = places(parts), job.plan.bands
 
     def make() -> DataFrame:
-        keys = items_of(entries, items, job, "keys", "per").select("item", "keys", "per")
-        sent = keys.mapInArrow(partial(spread, bands=bands, at=at), schema(KEYS))
-        return sent.repartition(parts, "place").mapInArrow(partial(buckets, bands=bands, at=at, scope=scope), schema(FOUND))
+        return mapped(keys_of(entries, items, job, at, split=True), partial(buckets, bands=bands, at=at, scope=scope), schema(FOUND))
 
     return steps.table("collided", make)
 
 
-def spread(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
+def pairs(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, parts: int) -> DataFrame:
+    """The step of all pairs that share a bucket, and of the sizes of buckets; if items have sides, of pairs across."""
+    assert job.plan is not None
+    at, bands = places(parts), job.plan.bands
+
+    def make() -> DataFrame:
+        return mapped(keys_of(entries, items, job, at, split=False), partial(whole_buckets, bands=bands, at=at), schema(FOUND))
+
+    return steps.table("pairs", make)
+
+
+def spread(batches: Iterator[pa.RecordBatch], bands: int, levels: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
     """Items with their keys in all bands -> an entry for each band."""
-    levels = range(1, 1 + min(FINER, bands - 1))
     for table in gathered(batches, max(1, GATHERED * len(at) // bands)):
         item, per = table["item"].to_numpy(), table["per"].to_numpy().view(np.uint64)
         keys = flat(table["keys"], np.uint64).reshape(-1, bands).T
         key = keyed(keys, per).ravel()
         columns = {"band": np.repeat(np.arange(bands, dtype=np.int16), len(item)), "key": key, "item": np.tile(item, bands)}
-        columns |= {f"finer_{level}": np.roll(keys, -level, axis=0).ravel() for level in levels}
+        columns |= {f"finer_{level}": np.roll(keys, -level, axis=0).ravel() for level in range(1, 1 + levels)}
+        if "side" in table.column_names:
+            columns["side"] = np.tile(table["side"].to_numpy().astype(np.uint8), bands)
         yield packed(part_of(key, len(at)), at, KEYS, **columns)
 
 
 def buckets(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray, scope: Scope) -> Iterator[pa.RecordBatch]:
-    """Whole buckets -> `FOUND`."""
-    table = whole(batches)
-    if table is None:
+    """Whole buckets -> `FOUND`, by the rule for overfull ones."""
+    if (table := whole(batches)) is None:
         return
-    band, key, item = (flat(table[name], dtype) for name, dtype in (("band", np.int16), ("key", np.uint64), ("item", np.int64)))
+    key, item = flat(table["key"], np.uint64), flat(table["item"], np.int64)
     finer = np.empty((min(FINER, bands - 1), len(key)), np.uint64)
     for level, values in enumerate(finer, 1):
         values[:] = flat(table[f"finer_{level}"], np.uint64)
-    order, partition = np.argsort(band, kind="stable"), table["place"][0].as_py()
+    for band, mine in of_bands(table, bands):
+        found = candidate_pairs(key[mine], finer[:, mine], item[mine], scope)
+        yield from said(found, band, table["place"][0].as_py(), at)
+
+
+def whole_buckets(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """Whole buckets -> all their pairs, and their sizes."""
+    if (table := whole(batches)) is None:
+        return
+    key, item, side = (flat(table[name], dtype) for name, dtype in (("key", np.uint64), ("item", np.int64), ("side", np.uint8)))
+    for _, mine in of_bands(table, bands):
+        bucket = np.empty(len(mine), np.int32)
+        yield sizes_of(number(key[mine], bucket), at)
+        for later, earlier in whole_pairs(key[mine], item[mine], side[mine] if len(side) else side, TASK_ENTRIES):
+            yield packed(part_of(earlier, len(at)), at, FOUND, later=later, earlier=earlier)
+
+
+def of_bands(table: pa.Table, bands: int) -> Iterator[tuple[int, np.ndarray]]:
+    """The bands of the keys of a partition, and the places of the keys of each."""
+    band = flat(table["band"], np.int16)
+    order = np.argsort(band, kind="stable")
     edges = np.searchsorted(band[order], np.arange(bands + 1))
-    for number in range(bands):
-        mine = order[edges[number] : edges[number + 1]]
-        if len(mine):
-            found = candidate_pairs(key[mine], finer[:, mine], item[mine], scope)
-            yield from said(found, number, partition, at)
+    for here in np.flatnonzero(np.diff(edges)).tolist():
+        yield here, order[edges[here] : edges[here + 1]]
+
+
+def sizes_of(sizes: np.ndarray, at: np.ndarray) -> pa.RecordBatch:
+    """Sizes of buckets, each with the number of buckets that have it."""
+    size, number = np.unique(sizes, return_counts=True)
+    return packed(np.zeros(len(size), np.int64), at[:1], FOUND, size=size, number=number)
 
 
 def said(found: Candidates, band: int, partition: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
@@ -87,9 +130,7 @@ def said(found: Candidates, band: int, partition: int, at: np.ndarray) -> Iterat
     for begin in range(0, len(found.later), TASK_ENTRIES):
         later, earlier = (each[begin : begin + TASK_ENTRIES] for each in (found.later, found.earlier))
         yield packed(part_of(earlier, len(at)), at, FOUND, later=later, earlier=earlier)
-    size, number = np.unique(found.sizes, return_counts=True)
-    whole = np.zeros(len(size), np.int64)
-    yield packed(whole, at[:1], FOUND, size=size, number=number)
+    yield sizes_of(found.sizes, at)
     parts = found.overfull
     m = len(parts.members)
     if m:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from likewise.engines.spark.blocks import GATHERED, flat, gathered, lists, packed, part_of, places, whole
 from likewise.engines.spark.colliding import items_of, schema
 from likewise.engines.spark.steps import Steps
+from likewise.engines.spark.tasks import mapped
 from likewise.job import Job
 from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
@@ -37,7 +38,7 @@ def light_of(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, parts
 
     def make() -> DataFrame:
         light = items_of(entries, items, job, "size", "odd").select(*LIGHT)
-        return light.mapInArrow(partial(sent, at=places(parts)), schema(LIGHT))
+        return mapped(light, partial(sent, at=places(parts)), schema(LIGHT))
 
     return steps.table("light", make)
 
@@ -62,15 +63,15 @@ def similar_pairs(
 
     def filtered() -> DataFrame:
         joined = candidates.unionByName(light, allowMissingColumns=True).select("place", *PAIRS)
-        half = joined.repartition(parts, "place").mapInArrow(partial(attached, at=at), schema(PAIRS))
+        half = mapped(joined.repartition(parts, "place"), partial(attached, at=at), schema(PAIRS))
         both = half.unionByName(light, allowMissingColumns=True).select("place", *PAIRS)
-        return both.repartition(parts, "place").mapInArrow(partial(filter_pairs, job=job), NEAR)
+        return mapped(both.repartition(parts, "place"), partial(filter_pairs, job=job), NEAR)
 
     left = steps.table(f"{name}-near", filtered)
 
     def compared() -> DataFrame:
-        return with_words(left, entries, places(1 + int(2 * mean * steps.rows(f"{name}-near") / TASK_BYTES))).mapInArrow(
-            partial(compare, job=job), SIMILAR
+        return mapped(
+            with_words(left, entries, places(1 + int(2 * mean * steps.rows(f"{name}-near") / TASK_BYTES))), partial(compare, job=job), SIMILAR
         )
 
     return steps.table(name, compared)

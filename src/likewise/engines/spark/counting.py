@@ -13,6 +13,7 @@ from likewise.engines.spark import rows
 from likewise.engines.spark.blocks import lists
 from likewise.engines.spark.sketching import PART, ROW
 from likewise.engines.spark.steps import Steps
+from likewise.engines.spark.tasks import mapped
 from likewise.io.inputs import Source
 from likewise.records import TEXT
 from likewise.runs.items import Run
@@ -45,7 +46,7 @@ def common(steps: Steps, run: Run, sources: Sequence[Source], groups: list[rows.
 
     def frequent() -> DataFrame:
         sets = entries.where(entries["sets"].isNotNull()).select("rank", "sets").join(first, "rank")
-        words = sets.mapInArrow(spoken, "word long, rank long").groupBy("word")
+        words = mapped(sets, spoken, "word long, rank long").groupBy("word")
         return words.agg(F.count("*").alias("items"), F.min("rank").alias("first")).where(F.col("items") > limit)
 
     steps.table("common", frequent)

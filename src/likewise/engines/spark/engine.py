@@ -6,7 +6,7 @@ driver and executors see them under one path.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -22,10 +22,12 @@ from likewise.engines.spark.blocks import packed, part_of, places
 from likewise.engines.spark.steps import Steps
 from likewise.io.collection import Collection
 from likewise.io.inputs import Source
+from likewise.joins.pairs import PairBlock
 from likewise.records import Each, Edits
 from likewise.runs.items import Items, Run
+from likewise.runs.pair_search import announce_pairs
 from likewise.runs.verify import valued
-from likewise.stages.buckets import spread
+from likewise.stages.buckets import candidates_of, spread
 from likewise.stages.budget import hottest
 from likewise.stages.copies import first_of_copies
 from likewise.stages.counting import Common
@@ -77,12 +79,27 @@ class Spark:
         return self.partitions or 1 + len(items.member) * self.run.job.plan.bands // colliding.TASK_ENTRIES
 
     def collide(self, items: Items) -> DataFrame:
+        return colliding.collide(self.steps, self.entries, self.numbered(items), self.run.job, items.scope, self.parts(items))
+
+    def numbered(self, items: Items, **more: np.ndarray) -> DataFrame:
+        """The step of the numbers of compared rows, with more columns."""
         run = self.run
+        assert run.job.plan is not None
+        for said in run.job.plan.about_items(len(items.member)):
+            run.warn(said)
         run.begin("grouping bands", 0, "bands")
         rank = rows.ranks(self.steps, "rows", self.chunks, of_parts=run.job.options.level is not None)
-        numbered = self.steps.put("items", pa.table({"rank": rank[items.member], "item": np.arange(len(items.member))}))
+        numbered = self.steps.put("items", pa.table({"rank": rank[items.member], "item": np.arange(len(items.member)), **more}))
         self.light = comparing.light_of(self.steps, self.entries, numbered, run.job, self.parts(items))
-        return colliding.collide(self.steps, self.entries, numbered, run.job, items.scope, self.parts(items))
+        return numbered
+
+    def pairs(self, items: Items, side: np.ndarray) -> Iterator[PairBlock]:
+        sides = {"side": side.astype(np.int32)} if len(side) else {}
+        candidates = colliding.pairs(self.steps, self.entries, self.numbered(items, **sides), self.run.job, self.parts(items))
+        announce_pairs(self.run, candidates_of(overfull.sizes(self.steps, "pairs")))
+        self.similar(items, candidates)
+        later, earlier, *ratio = self.steps.columns("similar", "later", "earlier", "overlap", "out_of")
+        yield PairBlock(earlier, later, valued(Compared(*ratio), self.run.job))
 
     def similar(self, items: Items, candidates: DataFrame) -> DataFrame:
         self.run.begin("comparing", 0, "pairs")
@@ -98,21 +115,19 @@ class Spark:
         job, number = self.run.job, len(items.member)
         assert job.plan is not None
         settling.settled(self.steps, similar, number)
-        removed = self.steps.read("settled", ["item", "representative", "overlap", "out_of"])
-        item = removed["item"].to_numpy()
+        item, *columns = self.steps.columns("settled", "item", "representative", "overlap", "out_of")
         representative, best = np.full(number, -1, np.int64), Compared(np.full(number, -1, np.int64), np.zeros(number, np.int64))
-        for values, name in ((representative, "representative"), (best.overlap, "overlap"), (best.out_of, "out_of")):
-            values[item] = removed[name].to_numpy()
+        for values, column in zip((representative, *best), columns, strict=True):
+            values[item] = column
         matches, value = self.matches(representative)
         counts, cut = overfull.estimate(self.steps, job.plan.bands, representative < 0, items.scope, job.seed, partial(self.compare, items))
         removals = Removals(representative, valued(best, job), matches, value, 0)
         recall = cut.recall(job.plan.recall, len(matches))
-        return Found(removals, recall, spread(overfull.sizes(self.steps)), cut, hottest(counts), {})
+        return Found(removals, recall, spread(overfull.sizes(self.steps, "collided")), cut, hottest(counts), {})
 
     def matches(self, representative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The similar pairs of an item and an earlier kept one, in order, and their similarities: those that a walk remembers."""
-        table = self.steps.read("similar", ["later", "earlier", "overlap", "out_of"])
-        later, earlier, *ratio = (table[name].to_numpy() for name in table.column_names)
+        later, earlier, *ratio = self.steps.columns("similar", "later", "earlier", "overlap", "out_of")
         some = np.flatnonzero(representative[earlier] < 0)
         some = some[np.lexsort((earlier[some], later[some]))]
         value = valued(Compared(*(each[some] for each in ratio)), self.run.job)
@@ -127,8 +142,8 @@ class Spark:
         at = places(self.parts(items))
         block = packed(part_of(left, len(at)), at, ["later", "earlier"], later=right, earlier=left)
         self.compared(items, "sampled", self.steps.put("sample", pa.Table.from_batches([block])))
-        table, number = self.steps.read("sampled", ["later", "earlier", "overlap", "out_of"]), len(items.member)
-        later, earlier, *ratio = (table[name].to_numpy() for name in table.column_names)
+        later, earlier, *ratio = self.steps.columns("sampled", "later", "earlier", "overlap", "out_of")
+        number = len(items.member)
         order = np.argsort(later * number + earlier)
         pair, wanted = (later * number + earlier)[order], right * number + left
         at = np.minimum(np.searchsorted(pair, wanted), max(0, len(pair) - 1))

@@ -17,9 +17,9 @@ from likewise.stages.scope import Scope
 from likewise.stages.verify import Compared
 
 
-def sizes(steps: Steps) -> np.ndarray:
-    """The sizes of all buckets: int64[buckets], in any order."""
-    table = steps.read("collided", ["size", "number"], pc.is_valid(pc.field("size")))
+def sizes(steps: Steps, name: str) -> np.ndarray:
+    """The sizes of all buckets, from the step that lists their pairs: int64[buckets], in any order."""
+    table = steps.read(name, ["size", "number"], pc.is_valid(pc.field("size")))
     return np.repeat(flat(table["size"], np.int64), flat(table["number"], np.int64))
 
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from likewise import errors
 from likewise.engines.spark.sketching import CHUNK, ENTRIES, NUMBERS, PART, ROW, Group, read
 from likewise.engines.spark.steps import Steps
+from likewise.engines.spark.tasks import mapped
 from likewise.io.collection import append, unreadable_row
 from likewise.io.inputs import Source
 from likewise.io.room import Sketched
@@ -58,7 +59,7 @@ def sketch(steps: Steps, name: str, job: Job, sources: Sequence[Source], groups:
 
     def make() -> DataFrame:
         numbers = steps.session.range(0, len(groups), 1, len(groups))
-        return numbers.mapInArrow(partial(read, job=job, sources=sources, groups=groups), ENTRIES)
+        return mapped(numbers, partial(read, job=job, sources=sources, groups=groups), ENTRIES)
 
     return steps.table(name, make)
 

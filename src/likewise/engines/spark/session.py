@@ -35,11 +35,10 @@ PORTS = {"spark": 7077, "k8s": 443, "sc": 15002}
 #: Variables that say that a session of this process, or its configuration, is there: those of spark-submit, Spark Connect and Databricks.
 SURROUNDINGS = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
 #: Settings for the run, which end with it. Rows carry sets of some kilobytes, and batches are cut by rows. Types of batches are those of binary and
-#: string, not their large forms. Spark must not divide or join the partitions that the engine made.
+#: string, not their large forms.
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
     "spark.sql.execution.arrow.useLargeVarTypes": "false",
-    "spark.sql.adaptive.enabled": "false",
 }
 #: Settings of a session that is made for the run.
 OWN = {"spark.app.name": "likewise", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from likewise.engines.spark.blocks import whole
 from likewise.engines.spark.steps import Steps
+from likewise.engines.spark.tasks import mapped
 from likewise.stages import settle
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ SETTLED = "item long, representative long, overlap long, out_of long"
 
 def settled(steps: Steps, similar: DataFrame, number: int) -> DataFrame:
     """The step of removed items, each with its representative and the similarity to it. number: of items."""
-    return steps.table("settled", lambda: similar.repartition(1).mapInArrow(partial(decide, number=number), SETTLED))
+    return steps.table("settled", lambda: mapped(similar.repartition(1), partial(decide, number=number), SETTLED))
 
 
 def decide(batches: Iterator[pa.RecordBatch], number: int) -> Iterator[pa.RecordBatch]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -51,6 +52,11 @@ class Steps:
     def read(self, name: str, columns: Sequence[str], where: Any = None) -> pa.Table:
         """Columns of a finished step on the driver. where: a filter of pyarrow."""
         return pa.concat_tables([pq.read_table(path, columns=[*columns], filters=where, partitioning=None) for path in self._files(name)])
+
+    def columns(self, name: str, *columns: str) -> list[np.ndarray]:
+        """Columns of numbers of a finished step on the driver."""
+        table = self.read(name, columns)
+        return [table[column].to_numpy() for column in columns]
 
     def rows(self, name: str) -> int:
         """The number of rows of a finished step."""

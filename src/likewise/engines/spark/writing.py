@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from likewise.engines.spark.tasks import mapped
 from likewise.io.inputs import Source
 from likewise.io.placing import beside
 from likewise.records import Edits, in_turn
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def write(session: SparkSession, source: Source, target: Path, rows: tuple[Any, ...], edits: Edits | None) -> int:
     """Write rows of a source as `io.formats.Format.write` does, and return their number."""
     task = partial(written, source=source, target=target, rows=rows, edits=edits)
-    return int(session.range(0, 1, 1, 1).mapInArrow(task, "rows long").collect()[0][0])
+    return int(mapped(session.range(0, 1, 1, 1), task, "rows long").collect()[0][0])
 
 
 def written(batches: Iterator[pa.RecordBatch], source: Source, target: Path, rows: tuple[Any, ...], edits: Edits | None) -> Iterator[pa.RecordBatch]:

@@ -1,0 +1,122 @@
+"""A Spark cluster writes the same bytes as the local engine, whatever the partitions, tasks and batches."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine_jobs import JOBS, OF_THE_RUN, about, contents, halved
+
+import likewise as lw
+from likewise.engines.spark.engine import Spark
+from likewise.report.made import compared_with
+from likewise.runs.removal import remove
+from likewise.runs.session import resolved, started
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+#: Jobs without bands, which Spark does not run.
+JOINED = ("sets, as is cheaper", "sets, none missed", "strings")
+#: Job, partitions, bytes of a task and rows of a batch: some that cover what differs, and with --all every job.
+FEW = [
+    ("texts", 2, 8_000, 4096),
+    ("texts by group", 7, 3_000, 50),
+    ("banners", 7, 50_000, 4096),
+    ("sets", 200, 8_000, 300),
+    ("weighted sets", 3, 8_000, 4096),
+    ("lines by group, without common words", 3, 4_000, 4096),
+]
+ALL = FEW + [(job, *how) for job in JOBS if job not in JOINED for how in ((2, 8_000, 4096), (7, 2_000, 100), (200, 1 << 20, 4096))]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "batch" in metafunc.fixturenames:
+        metafunc.parametrize(("job", "parts", "task", "batch"), ALL if metafunc.config.getoption("--all") else FEW)
+
+
+def on_spark(session: Any, given: Any, out: Path, parts: int, task: int = 8_000, **choices: Any) -> lw.Removal:
+    """`lw.dedup` by Spark, in ``parts`` partitions; each task reads ``task`` bytes."""
+    against, choices = compared_with(choices.pop("against", None), choices)
+    with started(given, resolved([given, against], choices), "dedup", out, None, against) as (sources, run):
+        return remove(sources, run, Spark(run, session, partitions=parts, task_bytes=task), out)
+
+
+def agree(local: lw.Removal, found: lw.Removal) -> None:
+    """Compare the files of two outputs, byte by byte."""
+    assert found.report == local.report
+    wanted, here = contents(local.out), contents(found.out)
+    assert here.keys() == wanted.keys()
+    assert [name for name in here if name not in OF_THE_RUN and here[name] != wanted[name]] == []
+    assert about(found.out) == about(local.out)
+
+
+def test_partitions_tasks_and_batches_do_not_change_a_byte(tmp_path, spark, job, parts, task, batch):
+    make, more, _ = JOBS[job]
+    (tmp_path / "in").mkdir()
+    choices = make(tmp_path / "in") | more
+    choices |= {} if "level" in choices else {"pairs": True, "removed_records": True}
+    local = lw.dedup(tmp_path / "in", out=tmp_path / "local", **choices)
+    assert local.report.get("units", local.report["counts"])["removed_near"] > 30
+    assert (local.report["budget"]["cut"] > 0) == (job == "banners")
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", batch)
+    agree(local, on_spark(spark, tmp_path / "in", tmp_path / "spark", parts, task, **choices))
+
+
+@pytest.mark.parametrize(("job", "also_inside"), [("texts by group", True), ("banners", False)])
+def test_a_second_collection(tmp_path, spark, job, also_inside):
+    make, more, _ = JOBS[job]
+    (tmp_path / "in").mkdir()
+    choices = make(tmp_path / "in") | more | {"also_inside": also_inside}
+    first, second = halved(tmp_path / "in")
+    local = lw.dedup(first, against=second, out=tmp_path / "local", **choices)
+    assert local.report["counts"]["removed_near"] > 15 and local.report["against"]["read"] > 100
+    agree(local, on_spark(spark, first, tmp_path / "spark", 3, against=second, **choices))
+
+
+@pytest.mark.parametrize(
+    ("job", "more"),
+    [("texts", {"copies": "empty"}), ("texts by group", {}), ("banners", {}), ("sets", {"star": True}), ("weighted sets", {"against": True})],
+)
+def test_pairs(tmp_path, spark, monkeypatch, job, more):
+    make, choices, _ = JOBS[job]
+    (tmp_path / "in").mkdir()
+    choices = make(tmp_path / "in") | choices | more
+    choices.pop("min_tokens", None)
+    given = [tmp_path / "in"]
+    if "against" in choices:
+        given, choices["against"] = [[path] for path in halved(tmp_path / "in")]
+    local = lw.pairs(given, **choices)
+    assert len(local) > 100
+    monkeypatch.setattr("likewise.verbs.pairs.chosen", lambda sources, run: nullcontext(Spark(run, spark, partitions=3, task_bytes=8_000)))
+    found = lw.pairs(given, **choices)
+    assert found.report == local.report
+    assert found.to_arrow().equals(local.to_arrow())
+
+
+@pytest.mark.parametrize("output", ["annotate", "mask"])
+def test_other_outputs_and_a_limit(tmp_path, spark, output):
+    (tmp_path / "in").mkdir()
+    choices = JOBS["texts"][0](tmp_path / "in") | {"output": output, "limit": 700, "copies": "empty", "keep": "shortest", "prefer": "b*"}
+    local = lw.dedup(tmp_path / "in", out=tmp_path / "local", **choices)
+    assert local.report["counts"]["read"] == 700 and local.report["counts"]["removed_near"] > 100
+    agree(local, on_spark(spark, tmp_path / "in", tmp_path / "spark", 2, **choices))
+
+
+def test_nothing_similar_and_nothing_at_all(tmp_path, spark):
+    (tmp_path / "in.jsonl").write_text('{"text": "one two three four five six"}\n{"text": "seven eight nine ten"}\n{"text": ""}\n')
+    (tmp_path / "none.jsonl").write_text("")
+    for name in ("in", "none"):
+        local = lw.dedup(tmp_path / f"{name}.jsonl", out=tmp_path / f"local {name}", by="words:2")
+        agree(local, on_spark(spark, tmp_path / f"{name}.jsonl", tmp_path / f"spark [{name}] {{a,b}}*", 2, by="words:2"))
+
+
+def test_the_first_unreadable_row_is_the_error(tmp_path, spark):
+    rows = [f'{{"id": {i}, "text": "{"a b c d e " * 20}"}}\n' for i in range(300)]
+    rows[100] = rows[250] = '{"text": "not closed\n'
+    (tmp_path / "in.jsonl").write_text("".join(rows))
+    with pytest.raises(lw.DataError) as local:
+        lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "local")
+    with pytest.raises(lw.DataError, match=r"in\.jsonl, line 101, column 21") as found:
+        on_spark(spark, tmp_path / "in.jsonl", tmp_path / "spark", 2)
+    assert found.value.marked == local.value.marked
