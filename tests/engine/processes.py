@@ -30,6 +30,8 @@ from likewise.io.inputs import Source
 from likewise.io.room import Sketched
 from likewise.items import binary
 from likewise.records import Records, Rejected
+from likewise.runs.distinct import distinct
+from likewise.runs.fate import Fate, outcome
 from likewise.runs.items import Items, Run
 from likewise.runs.verify import valued
 from likewise.schema import UNIT_COLUMNS
@@ -124,6 +126,9 @@ class Partitioned:
         self.run.work.append({}, step="read")
         return Collection(sources, self.run.work, self.run.first_side)
 
+    def distinct(self, rows: Collection, *, removing: bool = False) -> Items:
+        return distinct(rows, self.run, removing=removing, copies=self.copies)
+
     def copies(self, copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:
         self.table("order", copy=copy, per=per, live=live, place=rank)
         self.all("copies")
@@ -132,15 +137,14 @@ class Partitioned:
         first[row] = original
         return first
 
-    def collide(self, items: Items) -> None:
+    def outcome(self, documents: Collection, items: Items) -> Fate:
+        return outcome(documents, items, self.run, self.settle)
+
+    def settle(self, items: Items) -> Found:
         (rank,) = read(self.folder / ("rows" if self.run.job.options.level is None else "units"), "rank")
         self.table("items", rank=rank[items.member])
         self.all("collide", [items.scope] * self.parts)
-
-    def similar(self, items: Items, candidates: None) -> None:
         self.all("compare")
-
-    def settle(self, items: Items, similar: None) -> Found:
         self.all("settle", [len(items.member)])
         self.all("budget", [items.scope])
         job, (representative, *best) = self.run.job, read(self.folder / "settled", "representative", "overlap", "out_of")

@@ -18,7 +18,7 @@ import pytest
 from runs import TEXTS, begun, command, failing, go_on
 
 import likewise as lw
-from likewise.runs import pipeline
+from likewise.runs import decided
 from likewise.runs import writing as outputs
 
 HERE = Path(__file__).parent
@@ -88,8 +88,8 @@ def test_what_a_killed_run_of_pairs_left_is_to_be_deleted(tmp_path, corpus):
 def test_two_runs_with_one_output(likewise, tmp_path, monkeypatch):
     """The first that is done has it. What the other did is not lost: it goes on when it may replace that, or when that has been put elsewhere."""
     jobs.texts(tmp_path)
-    decide = pipeline.decide
-    for name, moment in {"early": (pipeline, "decide", decide), "late": (outputs, "check_still", outputs.check_still)}.items():
+    decide = decided.decide
+    for name, moment in {"early": (decided, "decide", decide), "late": (outputs, "check_still", outputs.check_still)}.items():
         module, attribute, function = moment
 
         def overtaken(*args, module=module, attribute=attribute, function=function, **kwargs):
@@ -202,6 +202,6 @@ def test_an_interrupted_demo_can_be_begun_again(likewise, tmp_path, monkeypatch)
 
     monkeypatch.setattr(demo, "gathered", lambda: iter([("a", "one two three four five six"), ("b", "one two three four five six")]))
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "decide", failing(errno.EIO, "x"))
+        patch.setattr(decided, "decide", failing(errno.EIO, "x"))
         assert likewise("demo")[0] == 2
     assert likewise("demo")[0] == 0

@@ -158,7 +158,7 @@ MUTANTS = {
     ),
     "empty items are copies": Mutant(
         "items without a token collapse into the first of them",
-        "runs/pipeline.py",
+        "runs/distinct.py",
         '    copy, copied = collection.column("copy"), live\n',
         '    copy, copied = collection.column("copy"), live | empty\n',
         ("oracle/test_dedup.py::test_empty_items_are_kept_unless_they_are_to_be_copies",),

@@ -138,7 +138,7 @@ def test_a_resumed_run_needs_the_same_index(tmp_path, kept, monkeypatch):
 
     def interrupted() -> None:
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr("likewise.runs.pipeline.decide", stopped)
+            patch.setattr("likewise.runs.decided.decide", stopped)
             lw.dedup(new, against=folder, out=tmp_path / "out", work=work)
 
     interrupted()

@@ -57,7 +57,7 @@ def test_pairs_have_their_exact_values(job, monkeypatch):
     field, given, choices = JOBS[job]
     monkeypatch.setattr(verify, "PAIRS_AT_ONCE", 100)
     with started([{field: value} for value in given], resolve(one_way=True, **choices), "pairs", None, None) as (sources, run):
-        items = pipeline.distinct(pipeline.collect(sources, run, Local(run)), run, Local(run))
+        items = Local(run).distinct(pipeline.collect(sources, run, Local(run)))
         left, right = (each.ravel() for each in np.indices((len(items.member), len(items.member))))
         some = np.random.default_rng(4).permutation(len(left))[:1500]
         left, right = left[some], right[some]
@@ -73,5 +73,5 @@ def test_pairs_have_their_exact_values(job, monkeypatch):
 
 def test_a_run_of_no_pairs():
     with started(["a b c", "d e f"], resolve(by="words:1"), "pairs", None, None) as (sources, run):
-        items = pipeline.distinct(pipeline.collect(sources, run, Local(run)), run, Local(run))
+        items = Local(run).distinct(pipeline.collect(sources, run, Local(run)))
         assert verify.verify(items, run, np.zeros(0, np.int64), np.zeros(0, np.int64)).tolist() == []

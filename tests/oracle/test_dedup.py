@@ -292,16 +292,16 @@ def test_a_second_run_gives_nothing_to_remove_and_knows_nothing_of_the_first(tmp
 
 def test_an_input_that_changes_during_the_run_is_noticed(tmp_path, monkeypatch):
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in CORPUS))
-    from likewise.runs import pipeline
+    from likewise.runs import decided
 
-    decide = pipeline.decide
+    decide = decided.decide
 
     def meddling(*given):
         with open(tmp_path / "in.jsonl", "a") as file:
             file.write('{"id": "new", "text": "one more"}\n')
         return decide(*given)
 
-    monkeypatch.setattr(pipeline, "decide", meddling)
+    monkeypatch.setattr(decided, "decide", meddling)
     with pytest.raises(lw.DataError, match=r"in\.jsonl: has changed during the run"):
         lw.dedup(tmp_path / "in.jsonl", out=tmp_path / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl"]

@@ -104,7 +104,7 @@ def test_a_folder_is_as_the_user_left_it_also_when_an_interrupted_run_goes_on(co
     folder = corpus.with_name("w")
     folder.mkdir()
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("likewise.runs.pipeline.decide", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        patch.setattr("likewise.runs.decided.decide", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
         lw.dedup(corpus, out=corpus.with_name("out"), work=folder)
     assert (folder / DESCRIPTION).exists()
     lw.dedup(corpus, out=corpus.with_name("out"), work=folder, resume=True)

@@ -111,13 +111,10 @@ def test_a_run_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": f"a line of words\nand {i % 5} of them\n{i}"}) + "\n" for i in range(500)))
     options: dict[str, Any] = {"level": "line", "by": "words:1", "threshold": 0.9, "min_left": 2}
     lw.dedup(tmp_path / "a.jsonl", out=tmp_path / "whole", **options)
-    from likewise.runs import removal
-
-    steps = ("pipeline.decide", "summary.summary", "outputs.write", "outputs.publish_staged")
+    steps = ("runs.decided.decide", "report.summary.summary", "runs.writing.write", "runs.writing.publish_staged")
     for number, step in enumerate(steps):
-        module, name = step.split(".")
         with monkeypatch.context() as patched:
-            patched.setattr(getattr(removal, module), name, lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+            patched.setattr(f"likewise.{step}", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
                 lw.dedup(tmp_path / "a.jsonl", out=tmp_path / f"{number}", **options)
         with pytest.raises(lw.UsageError, match="level= differs"):

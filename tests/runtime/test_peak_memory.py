@@ -127,7 +127,7 @@ def test_what_a_text_takes_is_estimated_from_its_tokens():
 def test_rows_and_pairs_that_take_more_than_the_limit_are_reported_but_not_in_the_report(tmp_path, monkeypatch):
     """The report is the same with any limit; run.json and the progress tell."""
     texts = [{"text": f"word {i // 3} of a text {i % 3}"} for i in range(30)]
-    monkeypatch.setattr("likewise.runs.pipeline.ROW_BYTES", 10 << 20)  # 30 such rows take 300 MiB
+    monkeypatch.setattr("likewise.runs.distinct.ROW_BYTES", 10 << 20)  # 30 such rows take 300 MiB
     reports = []
     for memory, notes in (("256M", 1), ("1G", 0)):
         printed = lw.Progress()

@@ -196,16 +196,16 @@ def test_a_file_system_that_cannot_force_or_exchange_will_do(tmp_path, monkeypat
 
 
 def test_an_output_that_appears_meanwhile_stays(tmp_path, monkeypatch):
-    from likewise.runs import pipeline
+    from likewise.runs import decided
 
-    decide = pipeline.decide
+    decide = decided.decide
 
     def meddling(*given):
         (tmp_path / "out").mkdir()
         (tmp_path / "out/precious.txt").write_text("mine")
         return decide(*given)
 
-    monkeypatch.setattr(pipeline, "decide", meddling)
+    monkeypatch.setattr(decided, "decide", meddling)
     (tmp_path / "in.jsonl").write_bytes(lines(texts(1, 60, 25)))
     with pytest.raises(lw.UsageError, match=r"this folder exists and is not an output of likewise \(no manifest.json\); choose another path"):
         run(tmp_path / "in.jsonl", tmp_path / "out")

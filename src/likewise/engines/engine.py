@@ -3,8 +3,8 @@
 The steps are few, each takes the result of the one before, and each computes the pure functions on arrays in stages/. So an engine may hold rows in
 the memory of one process, in files, or in the tables of a cluster, in any partitions; the bytes of the result do not depend on it.
 
-The driver (runs/pipeline.py) serves all engines. It inspects the inputs, makes the job, puts rows into priority order, turns removals of items into
-those of rows, and writes the report, the tables of removals and clusters, and the manifest.
+The driver (runs/removal.py) serves all engines. It inspects the inputs, makes the job, and writes the report, the tables of removals and clusters,
+and the manifest.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from likewise.io.inputs import Source
     from likewise.joins.pairs import PairBlock
     from likewise.records import Each, Edits
+    from likewise.runs.fate import Fate
     from likewise.runs.items import Items
     from likewise.stages.budget import Cut
     from likewise.stages.counting import Common
@@ -41,7 +42,7 @@ class Found(NamedTuple):
 
 
 class Engine(Protocol):
-    """The steps of a removal, in order. The engine chooses what passes from `collide` to `settle`: a table, a handle, or work left to a later step.
+    """The steps of a removal, in order.
 
     Items are numbered from 0 in priority order. int64 is enough for all numbers of rows, items and counts.
     """
@@ -60,26 +61,19 @@ class Engine(Protocol):
         sketch and the band keys stay with the engine. Raises DataError and FormatError for rows and files that cannot be read.
         """
 
-    def copies(self, copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        """The first copy of each row in priority order, or the row itself (`stages.copies.first_of_copies`). Rows may be partitioned by ``copy``."""
+    def distinct(self, rows: Collection, *, removing: bool = False) -> Items:
+        """Put the rows, or parts of them, into priority order, and collapse exact copies into the first of them (`stages.copies`).
 
-    def collide(self, items: Items) -> Any:
-        """The candidate pairs: a table of (later, earlier), each pair that collides in any band once.
-
-        A band may be partitioned by whole buckets (`stages.candidates`). Without a plan all items with equal values of ``--per`` are candidates. Only
-        pairs in `Items.scope` are.
+        removing: rows of a second collection come first, because they stay.
         """
 
-    def similar(self, items: Items, candidates: Any) -> Any:
-        """The similar pairs among the candidates: a table of (later, earlier, overlap, out of).
+    def outcome(self, documents: Collection, items: Items) -> Fate:
+        """Decide what becomes of all documents.
 
-        `stages.near` rules pairs out by sizes and odd sketches; the kind compares the words of the others exactly.
-        """
-
-    def settle(self, items: Items, similar: Any) -> Found:
-        """The removed items, each with its representative: `stages.settle`, or another algorithm with an equal result.
-
-        Also compares a sample of the pairs that the rule for overfull buckets left out (`stages.budget`).
+        Items with a band key in common are candidate pairs (`stages.candidates`), each pair once; a band may be partitioned by whole buckets. Without
+        a plan all items with equal values of ``--per`` are. Only pairs in `Items.scope` count. `stages.near` rules pairs out by sizes and odd
+        sketches; the kind compares the words of the others exactly. The removed items and their representatives are those of `stages.settle`. A
+        sample of the pairs that the rule for overfull buckets left out is compared too (`stages.budget`).
         """
 
     def pairs(self, items: Items, side: np.ndarray) -> Iterator[PairBlock]:

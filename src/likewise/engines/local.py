@@ -1,7 +1,6 @@
 """The engine of one machine: rows are columns in a work folder, stages run on threads.
 
-Candidates are compared and decided at once, so that nothing is compared with an item that has been removed: the steps before `settle` only hand on
-the buckets, and `settle` walks over them.
+Candidates are compared and decided at once, so that nothing is compared with an item that has been removed.
 """
 
 from __future__ import annotations
@@ -27,9 +26,11 @@ from likewise.joins.greedy import removals
 from likewise.joins.pairs import Among, Counts, PairBlock
 from likewise.methods import Measure, Text
 from likewise.records import TEXT, Each, Edits
+from likewise.runs.distinct import distinct
+from likewise.runs.fate import Fate, outcome
 from likewise.runs.items import Items, Run, sets
 from likewise.runs.pair_search import bucket, join_of, pair_source
-from likewise.stages.buckets import Buckets, spread
+from likewise.stages.buckets import spread
 from likewise.stages.budget import Cut, hottest, of_buckets, sampled_cut
 from likewise.stages.copies import first_of_copies
 from likewise.stages.counting import Common, Stored, common, limit_of
@@ -93,23 +94,18 @@ class Local:
         self.run.advance(amount)
         self.run.spare()
 
-    def copies(self, copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        return first_of_copies(copy, per, live, rank)
+    def distinct(self, rows: Collection, *, removing: bool = False) -> Items:
+        return distinct(rows, self.run, removing=removing)
 
-    def collide(self, items: Items) -> Buckets | None:
-        """The buckets; None where items are joined."""
-        plan = self.run.job.plan
-        return bucket(items, self.run, plan, split=True) if plan else None
+    def outcome(self, documents: Collection, items: Items) -> Fate:
+        return outcome(documents, items, self.run, self.settle)
 
-    def similar(self, items: Items, candidates: Buckets | None) -> tuple[Sets, Buckets] | None:
-        """The stored items and their buckets, for `settle`; None where items are joined."""
-        return None if candidates is None else (sets(items, self.run), candidates)
-
-    def settle(self, items: Items, similar: tuple[Sets, Buckets] | None) -> Found:
+    def settle(self, items: Items) -> Found:
+        """The removals: candidates are compared and decided at once, or items are joined."""
         job = self.run.job
-        if similar is None or job.plan is None:
+        if job.plan is None:
             return joined(items, self.run)
-        stored, buckets = similar
+        buckets, stored = bucket(items, self.run, job.plan, split=True), sets(items, self.run)
         self.run.begin("comparing", len(items.member), "items")
         found = walk(stored, buckets, self.run.workers)
         full = of_buckets(buckets, found.representative < 0)

@@ -29,7 +29,7 @@ from likewise.planning.recipes import DOCUMENTS, ITEMS, OWN, RECIPES, Recipe
 from likewise.records import TEXT
 from likewise.runs import pipeline
 from likewise.runs.fate import LEAST_LEFT, Fate
-from likewise.runs.items import Items, Run
+from likewise.runs.items import Items, Run, note_need
 from likewise.runs.results import Decision
 from likewise.runs.tables import Made, Rows
 from likewise.stages.buckets import spread
@@ -122,7 +122,7 @@ def read(sources: Sequence[Source], run: Run, engine: Engine, around: int) -> tu
     run.begin("reading the second collection", pipeline.bytes_to_read(tests), "bytes")
     local.read(tests, replace(job, options=replace(job.options, limit=None)), part, named(job, search))
     grams = part.column("gram", "u8")
-    pipeline.note_need(f"{len(grams):,} n-grams of the second collection", KEY_BYTES * len(grams), run)
+    note_need(f"{len(grams):,} n-grams of the second collection", KEY_BYTES * len(grams), run)
     table = known(np.unique(grams))
     run.begin("reading and comparing", pipeline.bytes_to_read(sources), "bytes")
     run.progress.resumed(sum(entry.get("bytes", 0) for entry in run.work.done("chunk")))

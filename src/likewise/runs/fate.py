@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from likewise.engines.engine import Found
 from likewise.io.collection import Collection
 from likewise.io.facts import blocks
 from likewise.io.units import Units
 from likewise.job import Job
 from likewise.kernels.units import outcomes
 from likewise.records import REJECTED, Edits
+from likewise.runs import decided
+from likewise.runs.distinct import in_order
 from likewise.runs.items import Items, Run
-from likewise.runs.pipeline import in_order
 from likewise.runs.results import Decision
 from likewise.stages.facts import Facts, facts, merged
 
@@ -64,6 +67,11 @@ class Fate:
         first = np.append(True, (row[1:] != row[:-1]) | (begin[1:] != end[:-1]))  # of units that follow each other
         want = self.documents.sources[number].asked(job.want)
         return Edits(want, row[first], begin[first], end[np.append(first[1:], True)], units.in_characters)
+
+
+def outcome(documents: Collection, items: Items, run: Run, settle: Callable[[Items], Found]) -> Fate:
+    """The outcome of all documents; ``settle`` finds the removals among the items."""
+    return fate_of(documents, items, decided.decide(items, run, settle), run)
 
 
 def fate_of(documents: Collection, items: Items, decision: Decision, run: Run) -> Fate:

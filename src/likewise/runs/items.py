@@ -14,7 +14,7 @@ from likewise.io.work import Work
 from likewise.job import Job
 from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
-from likewise.messages import Message, in_document
+from likewise.messages import Message, in_document, option
 from likewise.progress import Progress, raise_if_interrupted
 from likewise.schema import IGNORED
 from likewise.stages.counting import Common
@@ -80,6 +80,14 @@ class Run:
         self.threads.check()
         raise_if_interrupted()
         self.progress.advance(amount)
+
+
+def note_need(what: str, need: int, run: Run) -> bool:
+    """Report that ``what`` needs more than --memory; True if it does."""
+    if need > run.memory:
+        mebibytes = -(-need >> 20)
+        run.note(f"{what} take about {mebibytes:,} MiB, more than {option('memory')} allows; the run continues and may exceed the limit")
+    return need > run.memory
 
 
 @dataclass

@@ -11,36 +11,27 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from likewise.engines.engine import Engine, Found
+from likewise.engines.engine import Engine
 from likewise.errors import DataError, UsageError
-from likewise.io import bands as band_files
 from likewise.io import compression, presence
-from likewise.io.collection import BOTH, Collection
+from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.io.units import Units
 from likewise.items.ignored import ignoring
 from likewise.job import Job
 from likewise.messages import option
-from likewise.options import Options
-from likewise.records import REJECTED, TEXT
-from likewise.runs.items import Items, Run, bare, words_of
-from likewise.runs.results import Decision
-from likewise.runs.shown import beginning
-from likewise.schema import DECISION_COLUMNS, DISTANCE, ROW_COLUMNS, SIMILARITY, WHOLE_DISTANCE
-from likewise.stages.components import components
+from likewise.records import TEXT
+from likewise.runs.items import Items, Run, bare, note_need, words_of
 from likewise.stages.counting import Common
 from likewise.stages.listing import Listing
-from likewise.stages.order import priority_order
-from likewise.stages.scope import ALL, Scope
 
-#: Bytes of memory held for each row, each distinct row, each of its bands, and each listed pair.
-ROW_BYTES, ITEM_BYTES, BAND_BYTES, PAIR_BYTES = 120, 50, 4, 90
+#: Bytes of memory held for each listed pair.
+PAIR_BYTES = 90
 #: Bytes of memory held for each ignored shingle, with where its bucket begins and the counts.
 IGNORED_BYTES = 24
 
@@ -124,153 +115,6 @@ def compared(documents: Collection, job: Job) -> Collection:
     return documents if job.options.level is None else Units(documents)
 
 
-def distinct(collection: Collection, run: Run, engine: Engine, *, removing: bool = False) -> Items:
-    """Put the rows into priority order and collapse exact copies into the first of them.
-
-    removing: rows of a second collection come first, because they stay.
-    """
-    options = run.job.options
-    run.begin("collapsing exact copies", len(collection), "items")
-    kind, tokens = collection.column("kind"), collection.column("tokens")
-    empty = without_tokens(collection)
-    short = (kind == TEXT) & (tokens > 0) & (tokens < options.min_tokens)
-    live = (kind == TEXT) & (tokens > 0) & ~short
-    copy, copied = collection.column("copy"), live
-    if options.copies == "empty":
-        copy, copied = np.where(empty[:, None], np.uint64(0), copy), live | empty
-    order, border = in_order(collection, options, removing=removing), collection.rows_of_sides[0].stop
-    rank = order  # input order is its own inverse
-    if options.keep != "first" or options.prefer or not run.alone:
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-    first = engine.copies(copy, collection.column("per"), copied, rank)
-    member = order[(first[order] == order) & (live & ~bare(collection))[order]]
-    scope = Scope(int(np.count_nonzero(member >= border)), options.also_inside or run.alone) if removing else ALL
-    items = Items(collection, empty, short, first, member, scope)
-    for name in ROW_COLUMNS:
-        run.work.rest(name)
-    bands = run.job.plan.bands if run.job.plan else 0
-    note_need(f"{len(collection):,} records", ROW_BYTES * len(collection) + (ITEM_BYTES + BAND_BYTES * bands) * len(member), run)
-    return items
-
-
-def without_tokens(collection: Collection) -> np.ndarray:
-    """bool[rows]: readable rows without tokens."""
-    return np.asarray((collection.column("kind") != REJECTED) & (collection.column("tokens") == 0))
-
-
-def note_need(what: str, need: int, run: Run) -> bool:
-    """Report that ``what`` needs more than --memory; True if it does."""
-    if need > run.memory:
-        mebibytes = -(-need >> 20)
-        run.note(f"{what} take about {mebibytes:,} MiB, more than {option('memory')} allows; the run continues and may exceed the limit")
-    return need > run.memory
-
-
-def in_order(collection: Collection, options: Options, *, removing: bool) -> np.ndarray:
-    """The rows in priority order, int64[n]; units follow the order of their documents, in which they keep theirs.
-
-    removing: rows of a second collection come first.
-    """
-    if isinstance(collection, Units):
-        return collection.of_documents(in_order(collection.documents, options, removing=removing))
-    preferred = preference(collection, options.prefer)
-    if removing:
-        preferred[collection.rows_of_sides[1]] = -1
-    return priority_order(options.keep, collection.column("chars"), collection.column("score"), preferred)
-
-
-def preference(collection: Collection, patterns: Sequence[str]) -> np.ndarray:
-    """The number of the first --prefer pattern that matches each row's file, or the number of patterns: int64[rows]."""
-    if not patterns:
-        return np.zeros(len(collection), np.int64)
-    files = collection.files
-    place = [next((i for i, pattern in enumerate(patterns) if fnmatch.fnmatchcase(name, pattern)), len(patterns)) for name in files]
-    return np.array(place, np.int64)[collection.file_of(np.arange(len(collection)))[0]]
-
-
-def decide(items: Items, run: Run, engine: Engine) -> Decision:
-    """The removals, stored in the work folder, which then drops sets and band keys."""
-    work = run.work
-    if not work.done("decide"):
-        decision = decided(items, engine.settle(items, engine.similar(items, engine.collide(items))), run)
-        work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts, compared=decision.compared)
-    written = run.job.options.sketches  # later
-    work.discard("odd", *([] if written else ["sets", *(band_files.names(run.job.plan.bands) if run.job.plan else ())]))
-    columns: dict[str, Any] = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
-    done = work.done("decide")[0]
-    columns |= {"facts": done["facts"], "compared": done["compared"]}
-    return Decision(**columns, value=value_of(run.job), counted=counted(run.job), kept_side=kept_side(run))
-
-
-def kept_side(run: Run) -> int:
-    """The side of the rows that others are duplicates of."""
-    return 0 if run.alone else BOTH if run.job.options.also_inside else 1
-
-
-def value_of(job: Job) -> pa.Field:
-    """The column of similarities or distances."""
-    if not job.distances:
-        return SIMILARITY
-    return WHOLE_DISTANCE if job.base.whole else DISTANCE
-
-
-def counted(job: Job) -> bool:
-    """True if similarities are ratios of counted shingles (`Decision.counted`)."""
-    return bool(job.compared.cut) and job.verify == "exact" and not job.contained
-
-
-def decided(items: Items, found: Found, run: Run) -> Decision:
-    """The outcome of every row from that of the items: kept, or removed as a duplicate of which kept row."""
-    job, n, member, first = run.job, len(items.collection), items.member, items.first
-    counters = facts(items, found, run)
-    representative, value, matches, values, compared = found.removals
-    removed = np.flatnonzero(representative >= 0)
-    kept_row, similarity = np.full(n, -1, np.int64), np.full(n, np.nan)
-    kept_row[member[removed]] = member[representative[removed]]
-    similarity[member[removed]] = value[removed]
-    del found, representative, value, removed  # frees memory, which counts with many items
-
-    border = items.collection.rows_of_sides[0].stop
-    copies = np.flatnonzero((first != np.arange(n))[:border])  # rows of a second collection stay
-    original = first[copies]
-    stays = kept_row[original] < 0
-    if not items.scope.inside:
-        gone = ~stays | (original >= border)
-        copies, original, stays = copies[gone], original[gone], stays[gone]
-    kept_row[copies] = np.where(stays, original, kept_row[original])
-    similarity[copies] = np.where(stays, 0.0 if job.distances else 1.0, similarity[original])
-    exact = np.zeros(n, bool)
-    exact[copies[stays]] = True
-
-    component, head = np.arange(n), components(len(member), matches)
-    joined = np.unique(matches[:, 1])
-    component[member[joined]] = member[head[joined]]
-    return Decision(kept_row, similarity, exact, component, member[matches], values, counters, compared, value_of(job), counted(job))
-
-
-def facts(items: Items, found: Found, run: Run) -> dict:
-    """The counters of a removal, for the report."""
-    cut = found.cut
-    worst = [bucket_facts(items, *bucket, run) for bucket in found.hottest]
-    missed = {"missed_at_most": round(cut.missed, 1), "recall": found.recall, "buckets": worst}
-    return {
-        "items": len(items.member),
-        "buckets": found.buckets,
-        "matched": len(found.removals.matches),
-        "budget": {"cut": cut.cut, "sampled": cut.sampled, "similar": cut.similar, **missed},
-        **found.facts,
-    }
-
-
-def bucket_facts(items: Items, first: int, size: int, cut: int, run: Run) -> dict:
-    """The facts about an overfull bucket that left out pairs, with the beginning of its first item, for the report."""
-    row = int(items.member[first])
-    source, position = items.collection.places(np.array([row]))
-    text = beginning(items.collection, row, run.job.want)
-    return {"items": size, "cut": cut, "source": source[0].as_py(), "position": int(position[0]), "text": text}
-
-
 def find_pairs(items: Items, run: Run, engine: Engine, sides: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """All pairs of rows at or above the threshold, exact copies included: (int64[m, 2] rows, float64[m] similarity or distance).
 
@@ -288,7 +132,7 @@ def find_pairs(items: Items, run: Run, engine: Engine, sides: np.ndarray | None)
 
 def star_pairs(items: Items, run: Run, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
     """Each removed row with the row kept in its place, by the greedy walk: (int64[m, 2] rows, float64[m] similarity or distance)."""
-    decision = decide(items, run, engine)
+    decision = engine.outcome(items.collection, items).decision
     rows = np.flatnonzero(decision.removed)
     return np.stack([decision.kept_row[rows], rows], axis=1), decision.similarity[rows]
 

@@ -21,7 +21,7 @@ from likewise.report.html import render
 from likewise.runs import pipeline
 from likewise.runs import writing as outputs
 from likewise.runs.decontamination import Cleaned, decontaminated, seen_rows
-from likewise.runs.fate import Fate, fate_of
+from likewise.runs.fate import Fate
 from likewise.runs.items import Items, Run
 from likewise.runs.origin import Origin
 from likewise.runs.own_passages import without_repeats
@@ -74,8 +74,8 @@ def outcome(sources: Sequence[Source], run: Run, engine: Engine) -> tuple[Fate, 
     if run.job.options.level == "passage":
         return without_repeats(sources, run) if run.alone else decontaminated(sources, run, engine)
     documents = pipeline.collect(sources, run, engine)
-    items = pipeline.distinct(pipeline.compared(documents, run.job), run, engine, removing=True)
-    return fate_of(documents, items, pipeline.decide(items, run, engine), run), items
+    items = engine.distinct(pipeline.compared(documents, run.job), removing=True)
+    return engine.outcome(documents, items), items
 
 
 def kept_table(fate: Fate, job: Job, origin: Origin, given: Any) -> Table:

@@ -19,7 +19,7 @@ from likewise.joins.containment import Held
 from likewise.joins.pairs import Stop
 from likewise.records import REJECTED, TEXT, Records
 from likewise.runs import pipeline
-from likewise.runs.items import Items, Run, bare, words_of
+from likewise.runs.items import Items, Run, bare, note_need, words_of
 from likewise.runs.sides import HELD, OF_HELD, STREAMED, note_passes, read, size_of
 from likewise.stages.copies import first_of_copies
 from likewise.stages.known import KEY_BYTES
@@ -77,7 +77,7 @@ def search(sources: Sequence[Source], run: Run) -> tuple[Collection, np.ndarray,
     contained = size_of(sides[0]) <= size_of(sides[1])
     first, second = sides if contained else sides[::-1]
     held = read(run, HELD, first, sketcher(run.job))
-    items = pipeline.distinct(held, run, engine)
+    items = engine.distinct(held)
     copies = Copies(items, run.job.options.max_pairs)
     found = []
     for number, (begin, end) in enumerate(passes(held, items, run)):
@@ -90,7 +90,7 @@ def search(sources: Sequence[Source], run: Run) -> tuple[Collection, np.ndarray,
     found.append(copies.listed(bare_copies(items, streamed, run)))
     copies.count(len(found[-1].held))
     pairs = Pairs(*map(np.concatenate, zip(*found, strict=True)))
-    pipeline.note_need(f"{len(pairs.held):,} pairs", pipeline.PAIR_BYTES * len(pairs.held), run)
+    note_need(f"{len(pairs.held):,} pairs", pipeline.PAIR_BYTES * len(pairs.held), run)
     names, border = (HELD, STREAMED.format(0)), len(held if contained else streamed)
     collection = Collection(sources, Parts(run.work, names if contained else names[::-1], run.first_side), run.first_side)
     pipeline.check_rows(collection, run)
@@ -103,7 +103,7 @@ def passes(held: Collection, items: Items, run: Run) -> list[tuple[int, int]]:
     size = held.column("size")[items.member]
     ranges = cut(size, run.memory // OF_HELD // KEY_BYTES)
     largest = int(size.max(initial=0))
-    pipeline.note_need(f"{largest:,} elements of one item", KEY_BYTES * largest, run)
+    note_need(f"{largest:,} elements of one item", KEY_BYTES * largest, run)
     note_passes(run, f"{int(size.sum(dtype=np.int64)):,} elements", len(ranges))
     return ranges
 

@@ -119,7 +119,7 @@ def audit(
         if made and made.ignored != (None if run.job.ignored is None else run.job.ignored.digest):
             remedy = f"run dedup again, or give what it ignores with {option('ignore')}"
             raise DataError(f"the ignored shingles are not those of the output; {remedy}")
-        items = pipeline.distinct(pipeline.compared(collection, run.job), run, Local(run), removing=True)
+        items = Local(run).distinct(pipeline.compared(collection, run.job), removing=True)
         found = measured(items, run, sample, walk=bool(made))
         of_layout = run.job.plan.about_layout if run.job.plan else []  # the recall is measured, so a prediction of it is not needed
         for said in summary.warnings(read_by(collection, run.job), run.job, read_by(items.collection, run.job)):

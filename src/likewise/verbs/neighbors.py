@@ -20,6 +20,7 @@ from likewise.progress import Progress
 from likewise.report import ignored, summary
 from likewise.report.read import read_by
 from likewise.runs import pipeline
+from likewise.runs.decided import value_of
 from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
 from likewise.runs.session import Inputs, resolved, started
@@ -86,7 +87,7 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
         collection = pipeline.collect(sources, run, Local(run))
         rows, value, all_of_them = pipeline.nearest(collection, run, k)
         sides = (int(query is not None), 0)
-        table = pairs_rows(collection, rows[:, 0], rows[:, 1], value, pipeline.value_of(run.job), sides=sides, ordered=True).whole()
+        table = pairs_rows(collection, rows[:, 0], rows[:, 1], value, value_of(run.job), sides=sides, ordered=True).whole()
         origin = Origin(collection, run)
         read = read_by(collection, run.job)
         for said in summary.warnings(read, run.job):
@@ -94,7 +95,7 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
         queries = int((collection.source_of(np.arange(len(collection))) >= run.first_side).sum()) if query is not None else len(collection)
         report = {
             "k": k,
-            "value": pipeline.value_of(run.job).name,
+            "value": value_of(run.job).name,
             "threshold": None if options.bound is None else float(options.bound),
             "recall": 1.0 if all_of_them else None if run.job.compared.recall == NOT_GUARANTEED else run.job.target,
             "method": run.job.described(),

@@ -20,6 +20,7 @@ from likewise.report import ignored, summary
 from likewise.report.made import compared_with
 from likewise.report.read import read_by
 from likewise.runs import pipeline
+from likewise.runs.decided import value_of
 from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
 from likewise.runs.session import Inputs, resolved, started
@@ -104,18 +105,18 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
             collection, rows, similarity = streamed.search(sources, run)
         else:
             collection = pipeline.collect(sources, run, engine)
-            items = pipeline.distinct(collection, run, engine)
+            items = engine.distinct(collection)
             sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
             rows, similarity = pipeline.star_pairs(items, run, engine) if options.star else pipeline.find_pairs(items, run, engine, sides)
         job = run.job
-        table = pairs_rows(collection, rows[:, 0], rows[:, 1], similarity, pipeline.value_of(job), sides=(0, int(against is not None))).whole()
+        table = pairs_rows(collection, rows[:, 0], rows[:, 1], similarity, value_of(job), sides=(0, int(against is not None))).whole()
         origin = Origin(collection, run)
         read = read_by(collection, job)
         for said in summary.warnings(read, job):
             run.warn(said)
         report = {
             "threshold": float(job.threshold),
-            "value": pipeline.value_of(job).name,
+            "value": value_of(job).name,
             "recall": job.recall,
             "spread": spread(job.target, job.recall, len(rows)),
             "method": job.described(),

@@ -24,12 +24,13 @@ from likewise.io.collection import Collection
 from likewise.io.inputs import Source
 from likewise.joins.pairs import PairBlock
 from likewise.records import Each, Edits
+from likewise.runs.distinct import distinct
+from likewise.runs.fate import Fate, outcome
 from likewise.runs.items import Items, Run
 from likewise.runs.pair_search import announce_pairs
 from likewise.runs.verify import valued
 from likewise.stages.buckets import candidates_of, spread
 from likewise.stages.budget import hottest
-from likewise.stages.copies import first_of_copies
 from likewise.stages.counting import Common
 from likewise.stages.settle import MOST_MATCHES, Removals, most_similar
 from likewise.stages.verify import Compared
@@ -66,8 +67,11 @@ class Spark:
         rows.collect(self.steps, "rows", self.chunks, sources, run)
         return Collection(sources, run.work, run.first_side)
 
-    def copies(self, copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        return first_of_copies(copy, per, live, rank)
+    def distinct(self, rows: Collection, *, removing: bool = False) -> Items:
+        return distinct(rows, self.run, removing=removing)
+
+    def outcome(self, documents: Collection, items: Items) -> Fate:
+        return outcome(documents, items, self.run, self.settle)
 
     @cached_property
     def entries(self) -> DataFrame:
@@ -111,9 +115,10 @@ class Spark:
         mean = 8 * float(np.mean(items.collection.column("size")[items.member])) if len(items.member) else 0.0
         return comparing.similar_pairs(self.steps, name, pairs, self.light, self.entries, self.run.job, self.parts(items), mean)
 
-    def settle(self, items: Items, similar: DataFrame) -> Found:
+    def settle(self, items: Items) -> Found:
         job, number = self.run.job, len(items.member)
         assert job.plan is not None
+        similar = self.similar(items, self.collide(items))
         settling.settled(self.steps, similar, number)
         item, *columns = self.steps.columns("settled", "item", "representative", "overlap", "out_of")
         representative, best = np.full(number, -1, np.int64), Compared(np.full(number, -1, np.int64), np.zeros(number, np.int64))

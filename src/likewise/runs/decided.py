@@ -1,0 +1,101 @@
+"""The outcome of every row from that of the distinct ones, on one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.engines.engine import Found
+from likewise.io import bands as band_files
+from likewise.io.collection import BOTH
+from likewise.job import Job
+from likewise.runs.items import Items, Run
+from likewise.runs.results import Decision
+from likewise.runs.shown import beginning
+from likewise.schema import DECISION_COLUMNS, DISTANCE, SIMILARITY, WHOLE_DISTANCE
+from likewise.stages.components import components
+
+
+def decide(items: Items, run: Run, settle: Callable[[Items], Found]) -> Decision:
+    """The removals, which ``settle`` finds, stored in the work folder; it then drops sets and band keys."""
+    work = run.work
+    if not work.done("decide"):
+        decision = decided(items, settle(items), run)
+        work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts, compared=decision.compared)
+    written = run.job.options.sketches  # later
+    work.discard("odd", *([] if written else ["sets", *(band_files.names(run.job.plan.bands) if run.job.plan else ())]))
+    columns: dict[str, Any] = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
+    done = work.done("decide")[0]
+    columns |= {"facts": done["facts"], "compared": done["compared"]}
+    return Decision(**columns, value=value_of(run.job), counted=counted(run.job), kept_side=kept_side(run))
+
+
+def kept_side(run: Run) -> int:
+    """The side of the rows that others are duplicates of."""
+    return 0 if run.alone else BOTH if run.job.options.also_inside else 1
+
+
+def value_of(job: Job) -> pa.Field:
+    """The column of similarities or distances."""
+    if not job.distances:
+        return SIMILARITY
+    return WHOLE_DISTANCE if job.base.whole else DISTANCE
+
+
+def counted(job: Job) -> bool:
+    """True if similarities are ratios of counted shingles (`Decision.counted`)."""
+    return bool(job.compared.cut) and job.verify == "exact" and not job.contained
+
+
+def decided(items: Items, found: Found, run: Run) -> Decision:
+    """The outcome of every row from that of the items: kept, or removed as a duplicate of which kept row."""
+    job, n, member, first = run.job, len(items.collection), items.member, items.first
+    counters = facts(items, found, run)
+    representative, value, matches, values, compared = found.removals
+    removed = np.flatnonzero(representative >= 0)
+    kept_row, similarity = np.full(n, -1, np.int64), np.full(n, np.nan)
+    kept_row[member[removed]] = member[representative[removed]]
+    similarity[member[removed]] = value[removed]
+    del found, representative, value, removed  # frees memory, which counts with many items
+
+    border = items.collection.rows_of_sides[0].stop
+    copies = np.flatnonzero((first != np.arange(n))[:border])  # rows of a second collection stay
+    original = first[copies]
+    stays = kept_row[original] < 0
+    if not items.scope.inside:
+        gone = ~stays | (original >= border)
+        copies, original, stays = copies[gone], original[gone], stays[gone]
+    kept_row[copies] = np.where(stays, original, kept_row[original])
+    similarity[copies] = np.where(stays, 0.0 if job.distances else 1.0, similarity[original])
+    exact = np.zeros(n, bool)
+    exact[copies[stays]] = True
+
+    component, head = np.arange(n), components(len(member), matches)
+    joined = np.unique(matches[:, 1])
+    component[member[joined]] = member[head[joined]]
+    return Decision(kept_row, similarity, exact, component, member[matches], values, counters, compared, value_of(job), counted(job))
+
+
+def facts(items: Items, found: Found, run: Run) -> dict:
+    """The counters of a removal, for the report."""
+    cut = found.cut
+    worst = [bucket_facts(items, *bucket, run) for bucket in found.hottest]
+    missed = {"missed_at_most": round(cut.missed, 1), "recall": found.recall, "buckets": worst}
+    return {
+        "items": len(items.member),
+        "buckets": found.buckets,
+        "matched": len(found.removals.matches),
+        "budget": {"cut": cut.cut, "sampled": cut.sampled, "similar": cut.similar, **missed},
+        **found.facts,
+    }
+
+
+def bucket_facts(items: Items, first: int, size: int, cut: int, run: Run) -> dict:
+    """The facts about an overfull bucket that left out pairs, with the beginning of its first item, for the report."""
+    row = int(items.member[first])
+    source, position = items.collection.places(np.array([row]))
+    text = beginning(items.collection, row, run.job.want)
+    return {"items": size, "cut": cut, "source": source[0].as_py(), "position": int(position[0]), "text": text}
