@@ -35,7 +35,7 @@ def summary(fate: Fate, items: Items, run: Run) -> dict[str, Any]:
     """Return the content of report.json. Raises AssertionError if the counts do not add up. Warns of what the user should know about the result."""
     job, collection, compared, decision = run.job, fate.documents, fate.compared, fate.decision
     into, half_way = removals.bins(decision, job), removals.half_way(job)
-    outcomes, fates, clustered = decision.outcomes(compared, into), fate.outcomes(), decision.clusters(compared, half_way)
+    outcomes, fates, clustered = decision.outcomes(compared, into), fate.outcomes, decision.clusters(compared, half_way)
     read = read_by(collection, job)
     units = read_by(compared, job) if compared.of_parts else read
     reasons, facts = by_reason(outcomes, decision), {}

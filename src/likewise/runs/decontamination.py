@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,9 @@ class Cleaned(Fate):
     """The outcome of training documents, and of test items."""
 
     leaks: Leaks = field(kw_only=True)
+
+    def tables(self) -> dict[str, Callable[[], Rows]]:
+        return super().tables() | {"seen": partial(seen_rows, self.leaks)}
 
 
 class Leaks(NamedTuple):

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
+from likewise import schema
 from likewise.engines.engine import Found
 from likewise.io.collection import Collection
 from likewise.io.facts import blocks
@@ -14,14 +18,25 @@ from likewise.io.units import Units
 from likewise.job import Job
 from likewise.kernels.units import outcomes
 from likewise.records import REJECTED, Edits
-from likewise.runs import decided
+from likewise.runs import decided, tables
 from likewise.runs.distinct import in_order
 from likewise.runs.items import Items, Run
 from likewise.runs.results import Decision
-from likewise.stages.facts import Facts, facts, merged
+from likewise.runs.tables import Made, Rows, clusters_rows, removed_rows
+from likewise.stages.facts import Facts, facts, first_true, merged
 
 #: Default of --min-left: a document of which no token is left is removed.
 LEAST_LEFT = 1
+
+
+class Chosen(NamedTuple):
+    """Rows of one source to write (`engines.engine.Engine.write`)."""
+
+    keep: np.ndarray  # bool[n]
+    start: np.ndarray  # int64[n]
+    length: np.ndarray  # int64[n]
+    added: pa.Table | None
+    edits: Edits | None
 
 
 @dataclass(frozen=True)
@@ -41,11 +56,62 @@ class Fate:
         kept[self.documents.rows_of_sides[1]] = False
         return kept
 
+    @cached_property
     def outcomes(self) -> Facts:
-        """Return the numbers of removed and kept documents of the first collection."""
+        """The numbers of removed and kept documents of the first collection."""
         kept = self.kept
         masks = ((block, [("removed", self.removed[part]), ("kept", kept[part])]) for part, block in blocks(self.documents, 0))
         return merged([facts(block, each, {}) for block, each in masks])
+
+    def numbers(self, what: str) -> list[int]:
+        """Return the number of rows of each source of the first collection that `chosen` chooses."""
+        sources = self.documents.sources_of_sides[0]
+        names = ("kept", "removed") if what == "annotated" else (what,)
+        return [sum(counts) for counts in zip(*(self.outcomes.by_source(name, sources) for name in names), strict=True)]
+
+    def chosen(self, number: int, what: str, job: Job) -> Chosen:
+        """Return the rows of a source to write: "kept", "removed" or, with columns added, "annotated" ones."""
+        documents, rows = self.documents, self.documents.rows_of(number)
+        readable, removed = documents.column("kind")[rows] != REJECTED, self.removed[rows]
+        keep = {"kept": readable & ~removed, "removed": removed, "annotated": readable}[what]
+        typed, added = not hasattr(documents.sources[number].format, "schema"), None
+        if what == "annotated":
+            added = self.added(rows.start + np.flatnonzero(keep), typed=typed)
+        edits = self.edits(number, job) if what == "kept" else None
+        return Chosen(keep, documents.column("start")[rows], documents.column("length")[rows], added, edits)
+
+    @cached_property
+    def added(self) -> Callable[..., pa.Table]:
+        """The function that makes the columns that annotated rows get (`tables.added`)."""
+        return tables.added(self.documents, self.decision)
+
+    def kept_rows(self, count: int | None = None) -> Rows:
+        """Return the table of the ids and places of kept documents; of the first ``count`` ones."""
+        return tables.placed_rows(self.documents, np.flatnonzero(self.kept) if count is None else first_true(self.kept, count))
+
+    def mask_rows(self) -> Rows:
+        """Return the table of the places of all documents of the first collection, and whether they are kept."""
+        return tables.mask_rows(self.documents, self.kept[self.documents.rows_of_sides[0]])
+
+    def pairs_rows(self) -> Rows:
+        """Return the table of compared pairs that are similar."""
+        return tables.compared_pairs(self.compared, self.decision)
+
+    def tables(self) -> dict[str, Callable[[], Rows]]:
+        """Return functions that make the tables of a result, by name."""
+        made = {name: partial(make, self.compared, self.decision) for name, make in (("removed", removed_rows), ("clusters", clusters_rows))}
+        return made | ({"dropped": self.dropped_rows} if self.compared.of_parts else {})
+
+    def dropped_rows(self) -> Rows:
+        """Return the table of documents that lost parts and kept too few tokens."""
+        collection, rows, left = self.documents, np.flatnonzero(self.removed), self.left
+        assert left is not None
+
+        def made(part: slice) -> Made:
+            some = rows[part]
+            return tables.placed(collection, some, collection.column("tokens")[some].astype(np.int64), left[some])
+
+        return Rows(schema.dropped(collection.id_type()), len(rows), made)
 
     @property
     def cut(self) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,15 +20,14 @@ from likewise.report.gather import examples
 from likewise.report.html import render
 from likewise.runs import pipeline
 from likewise.runs import writing as outputs
-from likewise.runs.decontamination import Cleaned, decontaminated, seen_rows
+from likewise.runs.decontamination import decontaminated
 from likewise.runs.fate import Fate
 from likewise.runs.items import Items, Run
 from likewise.runs.origin import Origin
 from likewise.runs.own_passages import without_repeats
 from likewise.runs.results import Removal
 from likewise.runs.table import ITSELF, Data, LazyData, Table
-from likewise.runs.tables import Rows, clusters_rows, removed_rows, written
-from likewise.runs.writing import dropped_rows
+from likewise.runs.tables import written
 from likewise.stages.facts import first_true
 
 
@@ -44,12 +43,7 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
     report = summary.summary(fate, items, run)
     origin = Origin(documents, run)
     kept = kept_table(fate, run.job, origin, given)
-    tables: dict[str, tuple[int, Callable[[], Rows]]] = {
-        "removed": (outputs.removed_number(report), partial(removed_rows, fate.compared, decision)),
-        "clusters": (outputs.clustered(report), partial(clusters_rows, fate.compared, decision)),
-        **({"seen": (len(fate.leaks.tokens), partial(seen_rows, fate.leaks))} if isinstance(fate, Cleaned) else {}),
-        **({"dropped": (report["counts"]["removed"], partial(dropped_rows, fate))} if fate.compared.of_parts else {}),
-    }
+    tables = {name: (outputs.number_of(name, report), make) for name, make in fate.tables().items()}
     found: dict[str, Any]
     if target is None:
         kept.to_arrow()  # while the work folder exists
@@ -80,12 +74,10 @@ def outcome(sources: Sequence[Source], run: Run, engine: Engine) -> tuple[Fate, 
 
 def kept_table(fate: Fate, job: Job, origin: Origin, given: Any) -> Table:
     """Return the kept documents: the records of a table in memory, without what was cut out of them, or ids and places."""
-    collection, keep = fate.documents, fate.kept
-    count, source = int(np.count_nonzero(keep)), collection.sources[0].path if collection.first_side == 1 else None
+    collection = fate.documents
+    count, source = fate.outcomes.total("kept"), collection.sources[0].path if collection.first_side == 1 else None
     if not isinstance(source, pa.Table):
-        placed = partial(outputs.placed_rows, collection)
-        made = placed(np.zeros(0, np.int64)).schema
-        later = LazyData(count, made, lambda rows: placed(first_true(keep, rows)).whole(), lambda: placed(np.flatnonzero(keep)).whole())
+        later = LazyData(count, fate.kept_rows(0).schema, lambda rows: fate.kept_rows(rows).whole(), lambda: fate.kept_rows().whole())
         return Table(later, origin=origin)
 
     def records(rows: int) -> Data:
@@ -94,5 +86,5 @@ def kept_table(fate: Fate, job: Job, origin: Origin, given: Any) -> Table:
         mask[chosen] = True
         return Data(take(source, mask, edits=None if edits is None else edits.of(0, len(mask))), rows={ITSELF: lambda: chosen})
 
-    edits = fate.edits(0, job)
+    keep, edits = fate.kept, fate.edits(0, job)
     return Table(LazyData(count, source.schema, records, lambda: records(count)), given=given if edits is None else None)

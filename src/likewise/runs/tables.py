@@ -219,3 +219,49 @@ def pairs_rows(
 
     of = schema.pairs(collection.id_type(sides[0]), collection.id_type(sides[1]), value, places=by_place, parts=collection.of_parts)
     return Rows(of, len(a), made, (lambda part: {}) if by_place else rows)
+
+
+def compared_pairs(collection: Collection, decision: Decision) -> Rows:
+    """Return the table of compared pairs that are similar."""
+    a, b = decision.matches.min(axis=1), decision.matches.max(axis=1)
+    return pairs_rows(collection, a, b, decision.match_similarity, decision.value, sides=(0, decision.kept_side))
+
+
+def placed(collection: Collection, rows: np.ndarray, *more: np.ndarray) -> Made:
+    """Return the columns of the id and place of some rows, and more of their columns."""
+    return [collection.ids(rows), *collection.places(rows), *more], {"id": collection.json_ids(rows)}
+
+
+def placed_rows(collection: Collection, rows: np.ndarray) -> Rows:
+    """Return a table of the id and place of some rows."""
+    return Rows(schema.placed(collection.id_type()), len(rows), lambda part: placed(collection, rows[part]))
+
+
+def mask_rows(collection: Collection, kept: np.ndarray) -> Rows:
+    """Return a table of the place of each row, and whether it is kept."""
+    return Rows(schema.MASK, len(kept), lambda part: ([*collection.places(np.arange(part.start, part.stop)), kept[part]], {}))
+
+
+def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]:
+    """Return a function of (rows, ``typed``) that makes a table of cluster, kept id and similarity, with names unlikely to be taken.
+
+    ``typed``: ids of several types are JSON texts, for records in JSON or CSV.
+    """
+    clustered = decision.removed.copy()
+    clustered[decision.kept_row[decision.removed]] = True
+    names = names_of(collection, decision)
+
+    def column(heads: pa.Array, typed: bool) -> pa.Array:
+        """Return the names of clusters; ``typed``: as JSON texts if they are ids of several types."""
+        found = places(collection, heads, decision.kept_side, by_id=names.by_id)
+        texts = names.json(found) if typed else None
+        return names.of(found) if texts is None else pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), texts.cast(pa.large_string()))
+
+    def table(rows: np.ndarray, *, typed: bool) -> pa.Table:
+        cluster = wrapped(decision.head(rows), ~clustered[rows])
+        representative = wrapped(decision.kept_row[rows], ~decision.removed[rows])
+        similarity = value_column(decision.similarity[rows], decision.value)
+        heads = {"likewise_cluster": column(cluster, typed), "likewise_kept_id": column(representative, typed)}
+        return pa.table(heads | {f"likewise_{decision.value.name}": similarity})
+
+    return table

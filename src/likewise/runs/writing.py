@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import xxhash
 
-from likewise import __version__, schema
+from likewise import __version__
 from likewise.engines.threads import peak_memory
 from likewise.errors import DataError, UsageError, naming
 from likewise.index.settings import settings_of_job
@@ -28,17 +28,16 @@ from likewise.io.inputs import Source, printable
 from likewise.io.output import check_still, checksums, write_json, write_lines, write_sealed, write_table
 from likewise.io.placing import name_beside, publish, sweep
 from likewise.items.unicode_data import UNICODE_VERSION
-from likewise.items.wrapped import wrapped
 from likewise.job import Job
 from likewise.kinds.kind import NEVER
 from likewise.messages import option
 from likewise.options import Options
 from likewise.planning import choose
-from likewise.records import REJECTED, Each, Edits, Want, in_turn
+from likewise.records import Each, Want, in_turn
 from likewise.runs.fate import Fate
 from likewise.runs.pipeline import Run, check_unchanged
 from likewise.runs.results import Decision
-from likewise.runs.tables import Made, Rows, names_of, pairs_rows, places, value_column
+from likewise.runs.tables import Rows
 
 #: Names the computation of shingles, other compared words, slots and band keys. Whatever changes a bit of them must change this name.
 HASH_SCHEME = "lw3"
@@ -97,7 +96,7 @@ def write(fate: Fate, report: dict[str, Any], run: Run, copy: Copy, made: dict[s
     copy: writes rows of a source unchanged (`engines.engine.Engine.write`). made: tables by name, with their numbers of rows.
     """
     options, work = run.job.options, run.work
-    collection, compared, decision = fate.documents, fate.compared, fate.decision
+    collection, decision = fate.documents, fate.decision
     staged, note = work.staged(), collection.id_note(0, decision.kept_side, decision.member_side)
     counts = report["counts"]
     # threads work within one file or across several, never both: a task that waits for other tasks could deadlock
@@ -111,7 +110,7 @@ def write(fate: Fate, report: dict[str, Any], run: Run, copy: Copy, made: dict[s
     if options.sketches:
         tables += of_sketches(collection, fate.kept, run, staged / "sketches")
     if options.pairs:
-        tables.append(table(staged / "pairs.parquet", len(decision.matches), partial(compared_pairs, compared, decision), note))
+        tables.append(table(staged / "pairs.parquet", len(decision.matches), fate.pairs_rows, note))
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
     run.begin("writing", sum(step.rows or 0 for step in of_records + tables), "records")
     run.progress.resumed(sum(step.rows or 0 for step in of_records + tables if step.name in written))
@@ -189,14 +188,11 @@ def table(path: Path, rows: int, make: Callable[[], Rows], note: str | None = No
     return alone(path, rows, write)
 
 
-def removed_number(report: dict[str, Any]) -> int:
-    """Return how many compared items were removed for others: documents, or units of them."""
-    return int(report.get("units", report["counts"])["removed"])
-
-
-def clustered(report: dict[str, Any]) -> int:
-    """Return how many compared items are in clusters."""
-    return removed_number(report) + int(report["clusters"]["number"])
+def number_of(name: str, report: dict[str, Any]) -> int:
+    """Return the number of rows of a table: compared items that were removed or are in clusters, documents that were dropped, or test items."""
+    removed = int(report.get("units", report["counts"])["removed"])
+    numbers = {"removed": removed, "clusters": removed + report["clusters"]["number"], "dropped": report["counts"]["removed"]}
+    return numbers[name] if name in numbers else int(report["leaks"]["items"])
 
 
 def are_there(outputs: list[dict[str, Any]], folder: Path) -> bool:
@@ -248,117 +244,44 @@ def digest(path: Path) -> str | None:
 
 def records(fate: Fate, job: Job, staged: Path, counts: dict[str, int], copy: Copy) -> list[Step]:
     """Return the steps that write records or stand for them (--output and --removed-records). Raises AssertionError if their rows do not add up."""
-    collection, kept, options = fate.documents, fate.kept, job.options
-    readable = collection.column("kind") != REJECTED
-    readable[collection.rows_of_sides[1]] = False  # a second collection is not written
-
+    collection, options = fate.documents, job.options
     whole = {
-        "copy": lambda: copied(collection, kept, staged / "kept", copy, edits=lambda number: fate.edits(number, job)),
-        "annotate": lambda: copied(collection, readable, staged / "annotated", copy, added(collection, fate.decision)),
-        "ids": lambda: [table(staged / "kept.parquet", counts["kept"], lambda: placed_rows(collection, np.flatnonzero(kept)), collection.id_note(0))],
-        "mask": lambda: [table(staged / "mask.parquet", counts["read"], lambda: mask(collection, kept[collection.rows_of_sides[0]]))],
+        "copy": lambda: copied(fate, job, "kept", staged / "kept", copy),
+        "annotate": lambda: copied(fate, job, "annotated", staged / "annotated", copy),
+        "ids": lambda: [table(staged / "kept.parquet", counts["kept"], fate.kept_rows, collection.id_note(0))],
+        "mask": lambda: [table(staged / "mask.parquet", counts["read"], fate.mask_rows)],
     }
 
     steps = whole[options.output]()
     if sum(step.rows or 0 for step in steps) != sum(counts[part] for part in WHOLE[options.output]):
         raise AssertionError(f"rows were lost: {[step.rows for step in steps]} of {counts}; this is a bug in likewise, please report it")
     if options.removed_records:
-        steps += copied(collection, fate.removed, staged / "removed", copy)
+        steps += copied(fate, job, "removed", staged / "removed", copy)
     return steps
 
 
-def copied(
-    collection: Collection,
-    keep: np.ndarray,
-    folder: Path,
-    copy: Copy,
-    add: Callable[..., pa.Table] | None = None,
-    edits: Callable[[int], Edits | None] = lambda number: None,
-) -> list[Step]:
-    """Return a step per source that writes its rows of ``keep`` (bool[n]) under ``folder``, unchanged but for the ``edits`` of the source.
-
-    add: makes columns to append.
-    """
+def copied(fate: Fate, job: Job, what: str, folder: Path, copy: Copy) -> list[Step]:
+    """Return a step per source that writes its rows of one outcome (`Fate.chosen`) under ``folder``, unchanged but for what is cut out or added."""
+    collection = fate.documents
 
     def step(number: int) -> tuple[list[Path], int]:
         source = collection.sources[number]
-        rows = collection.rows_of(number)
         target = source.target(folder)
         target.parent.mkdir(parents=True, exist_ok=True)
-        here = keep[rows]
-        added = None if add is None else add(rows.start + np.flatnonzero(here), typed=not hasattr(source.format, "schema"))
+        keep, start, length, added, edits = fate.chosen(number, what, job)
         try:
             with naming(target):
-                start, length = collection.column("start")[rows], collection.column("length")[rows]
-                written = copy(source, target, here, start, length, added, edits=edits(number))
+                written = copy(source, target, keep, start, length, added, edits=edits)
         except DataError:
-            if here.any() or not collection.failed(number):
+            if keep.any() or not collection.failed(number):
                 raise
             if target.is_file():  # the source was skipped entirely: nothing can be written in its format
                 target.unlink()
             return [], 0
-        return [target / source.path.names[row] for row in np.flatnonzero(here)] if isinstance(source.path, Files) else [target], written
+        return [target / source.path.names[row] for row in np.flatnonzero(keep)] if isinstance(source.path, Files) else [target], written
 
-    rows = [int(np.count_nonzero(keep[collection.rows_of(number)])) for number in range(collection.first_side)]
+    rows = fate.numbers(what)
     return [Step(f"{folder.name}/{number}", count, partial(step, number)) for number, count in enumerate(rows)]
-
-
-def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]:
-    """Return a function of (rows, ``typed``) that makes a table of cluster, kept id and similarity, with names unlikely to be taken.
-
-    ``typed``: ids of several types are JSON texts, for records in JSON or CSV.
-    """
-    clustered = decision.removed.copy()
-    clustered[decision.kept_row[decision.removed]] = True
-    names = names_of(collection, decision)
-
-    def column(heads: pa.Array, typed: bool) -> pa.Array:
-        """Return the names of clusters; ``typed``: as JSON texts if they are ids of several types."""
-        found = places(collection, heads, decision.kept_side, by_id=names.by_id)
-        texts = names.json(found) if typed else None
-        return names.of(found) if texts is None else pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), texts.cast(pa.large_string()))
-
-    def table(rows: np.ndarray, *, typed: bool) -> pa.Table:
-        cluster = wrapped(decision.head(rows), ~clustered[rows])
-        representative = wrapped(decision.kept_row[rows], ~decision.removed[rows])
-        similarity = value_column(decision.similarity[rows], decision.value)
-        heads = {"likewise_cluster": column(cluster, typed), "likewise_kept_id": column(representative, typed)}
-        return pa.table(heads | {f"likewise_{decision.value.name}": similarity})
-
-    return table
-
-
-def placed(collection: Collection, rows: np.ndarray, *more: np.ndarray) -> Made:
-    """Return the columns of the id and place of some rows, and more of their columns."""
-    return [collection.ids(rows), *collection.places(rows), *more], {"id": collection.json_ids(rows)}
-
-
-def placed_rows(collection: Collection, rows: np.ndarray) -> Rows:
-    """Return a table of the id and place of some rows."""
-    return Rows(schema.placed(collection.id_type()), len(rows), lambda part: placed(collection, rows[part]))
-
-
-def dropped_rows(fate: Fate) -> Rows:
-    """Return the table of documents that lost parts and kept too few tokens."""
-    collection, rows, left = fate.documents, np.flatnonzero(fate.removed), fate.left
-    assert left is not None
-
-    def made(part: slice) -> Made:
-        some = rows[part]
-        return placed(collection, some, collection.column("tokens")[some].astype(np.int64), left[some])
-
-    return Rows(schema.dropped(collection.id_type()), len(rows), made)
-
-
-def mask(collection: Collection, kept: np.ndarray) -> Rows:
-    """Return a table of the place of each row, and whether it is kept."""
-    return Rows(schema.MASK, len(kept), lambda part: ([*collection.places(np.arange(part.start, part.stop)), kept[part]], {}))
-
-
-def compared_pairs(collection: Collection, decision: Decision) -> Rows:
-    """Return the table of compared pairs that are similar."""
-    a, b = decision.matches.min(axis=1), decision.matches.max(axis=1)
-    return pairs_rows(collection, a, b, decision.match_similarity, decision.value, sides=(0, decision.kept_side))
 
 
 def manifest(collection: Collection, job: Job, outputs: list[dict[str, Any]]) -> dict[str, Any]:
