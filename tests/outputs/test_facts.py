@@ -16,7 +16,7 @@ from likewise.stages import clusters
 from likewise.stages.bins import bins_of
 from likewise.stages.facts import NAMED, Block, Facts, Limits, merged, outcome_facts, row_facts
 
-LIMITS = Limits(few=3, short=2, judged=4)
+LIMITS = Limits(few=3, short=2, judged=4, grouped=True, scored=True)
 BINS = bins_of(0.5, distances=False, whole=False)
 
 #: A row: source, kind, tokens, has an id, shingles, most ignored ones; was removed, why, its value, for the second side.
@@ -43,7 +43,8 @@ def facts_of(rows: list[tuple[Any, ...]], part: slice) -> tuple[Facts, Facts]:
     source, kind, tokens, ids, shingles, ignored, removed, reason, value, second = columns
     numbers, counts = np.unique(source, return_counts=True)
     block = Block(numbers, np.cumsum(counts), range(10 * part.start, 10 * part.stop, 10))
-    read = row_facts(block, kind, tokens, ids, np.stack([shingles, np.minimum(shingles, ignored)], axis=1), LIMITS)
+    read_columns = {"kind": kind, "tokens": tokens, "per": shingles, "score": value}
+    read = row_facts(block, read_columns.__getitem__, ids, np.stack([shingles, np.minimum(shingles, ignored)], axis=1), LIMITS)
     return read, outcome_facts(block, removed, reason, value, second & removed, BINS)
 
 
@@ -71,6 +72,8 @@ def test_rows_are_counted_by_source_and_the_first_are_named(rows: list[tuple[Any
     assert read.total("short") == sum(row[1] == TEXT and row[2] == 1 for row in rows)
     assert read.total("not_judged") == sum(row[1] == TEXT and row[2] < 4 for row in rows)
     assert read.total("bare") == sum(0 < row[4] <= row[5] for row in rows)
+    assert read.total("grouped") == sum(row[4] > 0 for row in rows) and read.total("scored") == sum(row[8] == row[8] for row in rows)
+    assert read.readable == len(readable) and read.have_ids == any(row[3] for row in readable)
     assert read.first["without_text"] == [10 * place for place, row in enumerate(rows) if row[1] == NO_TEXT][:NAMED]
     assert read.sums["shingles"].tolist() == [sum(row[4] for row in rows), sum(min(row[4:6]) for row in rows)]
     gone = [row for row in rows if row[6]]

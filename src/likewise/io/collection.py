@@ -16,23 +16,25 @@ import pyarrow.compute as pc
 import xxhash
 
 from likewise.errors import DataError, no_room
-from likewise.io import bands, consistency, ids, presence, unreadable
+from likewise.io import bands, consistency, ids, unreadable
 from likewise.io.beginning_rows import head
 from likewise.io.chunks import chunk_at, chunks, failed, parsed
 from likewise.io.dimensions import first_dimension, has_other_dimension, with_dimension
+from likewise.io.facts import facts_of
 from likewise.io.formats.text import Files
 from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable
+from likewise.io.numbered import Named, Numbered
 from likewise.io.part import Part, Parts
-from likewise.io.presence import Lack
 from likewise.io.room import CHUNK_COPIES, GUESS, LONG, SHORT, Sketched, first_above, held
 from likewise.io.work import Work
-from likewise.items import binary, unusable
+from likewise.items import binary
 from likewise.items.wrapped import bits, wrapped
 from likewise.kinds import of_payload
 from likewise.messages import option
-from likewise.records import NO_TEXT, REJECTED, TEXT, Chunk, Records, Rejected, Want
+from likewise.records import REJECTED, TEXT, Chunk, Records, Rejected, Want
 from likewise.schema import ROW_COLUMNS
+from likewise.stages.facts import Facts, Limits
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
 STDIN = "stdin"  # name of standard input as a source
@@ -165,6 +167,7 @@ def append(work: Work | Part, source: Source, first: int, chunk: Sketched, **mor
         next=chunk.next,
         bytes=chunk.nbytes,
         found=records.found,
+        texts=int(np.count_nonzero(records.kind == TEXT)),
         fields=list(records.fields),
         **more,
         **({"units": len(chunk.columns["unit-size"])} if "units" in chunk.columns else {}),
@@ -224,29 +227,25 @@ def stored(records: Records, columns: dict[str, np.ndarray], digest: bytes, plac
     }
 
 
-def files_of(sources: Sequence[Source]) -> list[str]:
-    """Return the names of all files as shown to users."""
-    return [printable(name) for s in sources for name in (s.path.names if isinstance(s.path, Files) else [s.name])]
-
-
-class Collection:
-    """Rows by number, from 0 across all sources in order; rejected rows are included."""
+class Collection(Numbered):
+    """The rows of sources whose columns lie in a work folder."""
 
     def __init__(self, sources: Sequence[Source], work: Work | Part | Parts, first_side: int | None = None):
         """first_side: the number of sources in the first of two collections; the others form the second. None: there is one collection."""
-        self.sources = sources
-        self.first_side = len(sources) if first_side is None else first_side
+        super().__init__(sources, work.done("chunk"), first_side)
         self.work = work
-        rows = np.zeros(len(sources), np.int64)
-        for entry in work.done("chunk"):
-            rows[entry["source"]] += entry["rows"]
-        self.first_row = np.concatenate(([0], np.cumsum(rows)))
+        self._facts: dict[Limits, tuple[Facts, Facts]] = {}
 
-    #: True if the rows are parts of documents, which have a beginning and an end in them.
-    of_parts = False
+    def facts(self, limits: Limits) -> tuple[Facts, Facts]:
+        """Return the facts about the rows of both sides."""
+        if limits not in self._facts:
+            self._facts[limits] = facts_of(self, limits)
+        return self._facts[limits]
 
-    def __len__(self) -> int:
-        return int(self.first_row[-1])
+    def named(self, rows: Sequence[int], side: int) -> list[Named]:
+        """Return the places of some rows of a side (`ids`), with their ids."""
+        source, position = self.places(np.array(rows, np.int64))
+        return list(map(Named, source.to_pylist(), position.tolist(), self.names(np.array(rows, np.int64), side)))
 
     def column(self, name: str) -> np.ndarray:
         """Return a column of schema.ROW_COLUMNS, read-only."""
@@ -256,37 +255,6 @@ class Collection:
         """Return the keys of band ``number`` of ``of``, uint64[n], read from the file at each call."""
         assert isinstance(self.work, Work)  # a part has no bands
         return bands.read(self.work, number, of, [entry["rows"] for entry in self.work.done("chunk")])
-
-    def rows_of(self, source: int) -> slice:
-        """Return the range of a source's rows."""
-        return slice(int(self.first_row[source]), int(self.first_row[source + 1]))
-
-    def source_of(self, rows: np.ndarray) -> np.ndarray:
-        """Return the source number of each row."""
-        return np.searchsorted(self.first_row, rows, side="right") - 1
-
-    def places(self, rows: np.ndarray) -> tuple[pa.Array, np.ndarray]:
-        """Return (source names, positions) of rows."""
-        file, position = self.file_of(rows)
-        return pa.array(self.files, pa.string()).take(wrapped(file)), position
-
-    def where(self, rows: np.ndarray) -> list[Any]:
-        """Return the columns of `schema.place` for rows."""
-        return [*self.places(rows)]
-
-    def file_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (number in ``files``, position in that file) of rows. For users each text file is a source with one item."""
-        source = self.source_of(rows)
-        position = rows - self.first_row[source]
-        texts = np.array([isinstance(s.path, Files) for s in self.sources], bool)[source]
-        counts = [len(s.path.names) if isinstance(s.path, Files) else 1 for s in self.sources]
-        first = np.concatenate(([0], np.cumsum(counts)))[source]
-        return first + np.where(texts, position, 0), np.where(texts, 0, position)
-
-    @cached_property
-    def files(self) -> list[str]:
-        """The names of all files as shown to users."""
-        return files_of(self.sources)
 
     @cached_property
     def _ids(self) -> list[IdColumn | None]:
@@ -352,10 +320,6 @@ class Collection:
         """The first note on the id columns of these sides that are not simply the ids, or None."""
         return next((column.note for column in map(self._column_of, sides) if column is not None and column.note), None)
 
-    def has_ids(self, side: int = BOTH) -> bool:
-        """Return True if any row of a side has an id."""
-        return any(column is not None for number, column in enumerate(self._ids) if side in (number, BOTH))
-
     @property
     def ids_are_unique(self) -> bool:
         """True if ids identify the items of each side; a single file without ids has positions, which identify them too."""
@@ -380,106 +344,14 @@ class Collection:
                 missing[rows] = column.values.is_null().to_numpy(zero_copy_only=False)
         return missing & (self.column("kind") != REJECTED)
 
-    @property
-    def rows_of_sides(self) -> tuple[slice, slice]:
-        """The rows of the first collection, and of the second, if there is one."""
-        border = int(self.first_row[self.first_side])
-        return slice(0, border), slice(border, len(self))
-
-    @property
-    def sources_of_sides(self) -> tuple[range, range]:
-        """The numbers of the sources of both sides."""
-        return range(self.first_side), range(self.first_side, len(self.sources))
-
     def rejections(self, side: int) -> np.ndarray:
         """Return the lines of rejected.jsonl for a side, uint8[n]."""
         rejected, rows = self.column("kind") == REJECTED, self.rows_of_sides[side]
         return unreadable.some(self.work.column("rejected", "u1"), *(int(np.count_nonzero(rejected[:end])) for end in (rows.start, rows.stop)))
 
-    def failed(self, source: int) -> bool:
-        """Return True if a source could not be read to its end (--on-error skip)."""
-        return any(entry["source"] == source and entry["next"] < 0 for entry in self.work.done("chunk"))
-
     def unreadable(self) -> tuple[list[str], list[str]]:
         """Return (places and reasons of unreadable rows, reasons of sources that could not be read to their end), of both sides."""
         return unreadable.reasons(self.work.column("rejected", "u1"))
-
-    @cached_property
-    def sides(self) -> list[tuple[range, slice]]:
-        """(sources, rows) of each of the two collections that has a readable row."""
-        both = zip(self.sources_of_sides, self.rows_of_sides, strict=True)
-        return [(sources, rows) for sources, rows in both if (self.column("kind")[rows] != REJECTED).any()]
-
-    def fields_missing(self, want: Want, limited: bool = False) -> str | None:
-        """Return a message if no row of some source has the wanted field, else None.
-
-        limited: only some rows were read, so the message requires that no row of one of the two collections has it.
-        """
-        entries = self.work.done("chunk")
-        found = {entry["source"] for entry in entries if entry["found"]}
-        sources = self.sources
-        lacking = [number for number in range(len(sources)) if number not in found and self._has_no_text(number, sure=bool(found))]
-        if limited:
-            lacking = next(([*side] for side, _ in self.sides if {*side} <= {*lacking}), [])
-        if not lacking:
-            return None
-        seen = {n: dict.fromkeys(field for entry in entries if entry["source"] == n for field in entry["fields"]) for n in lacking}
-        names = [name for source in sources for name in files_of([source])]
-        files = [(n, name) for n in lacking for name in files_of([sources[n]])]
-        lacks = [Lack(name, [*seen[n]], presence.inside(sources[n]), not sources[n].files) for n, name in files]
-        return presence.message(lacks, names, want)
-
-    def _has_no_text(self, source: int, *, sure: bool) -> bool:
-        """Return True if a source has readable rows, and none of them has a text.
-
-        sure: count rows of files without fields, such as text files.
-        """
-        kind = self.column("kind")[self.rows_of(source)]
-        return bool((kind != REJECTED).any()) and not (sure and (kind == TEXT).any())
-
-    def unusable(self, want: Want, by: str) -> str | None:
-        """Return a message if no row of a source has a value of the wanted kind, and some have one of another kind; else None."""
-        kind = self.column("kind")
-        others = {entry["source"]: entry["other"] for entry in reversed(self.work.done("chunk")) if entry.get("other")}  # first one of each source
-        for number, other in sorted(others.items()):
-            if (kind[self.rows_of(number)] == NO_TEXT).all():
-                source = self.sources[number]
-                return unusable.message(printable(source.name), other, source.asked(want), by)
-        return self._matrix(want)
-
-    def _matrix(self, want: Want) -> str | None:
-        """Return a message if the rows of a source look like those of a matrix of 0 and 1, else None."""
-        if not any(entry.get("matrix") for entry in self.work.done("chunk")):
-            return None
-        widths: dict[int, set[int]] = {}
-        kinds, first = self.column("kind"), 0
-        for entry in self.work.done("chunk"):
-            if (kinds[first : first + entry["rows"]] == TEXT).any():
-                widths.setdefault(entry["source"], set()).add(entry.get("matrix", 0))
-            first += entry["rows"]
-        for number, (width, *others) in widths.items():
-            source = self.sources[number]
-            if width and not others and (kinds[self.rows_of(number)] == TEXT).sum() > 1:
-                return unusable.matrix(printable(source.name), source.asked(want))
-        return None
-
-    def nulls(self, sources: range) -> int:
-        """Return the number of missing elements left out of sets in some sources."""
-        return sum(entry.get("nulls", 0) for entry in self.work.done("chunk") if entry["source"] in sources)
-
-    def files_in(self, sources: range) -> list[str]:
-        """Return the names of the first three files of some sources."""
-        return files_of(self.sources[sources.start : sources.stop])[:3]
-
-    def start_of_chunk(self, row: int, source: int) -> int:
-        """Return the place in a source where the chunk with a row begins."""
-        first, start = int(self.first_row[source]), 0
-        for entry in self.work.done("chunk"):
-            if entry["source"] == source:
-                if row < first + entry["rows"]:
-                    break
-                first, start = first + entry["rows"], entry["next"]
-        return start
 
     def digests(self) -> list[str]:
         """Return the content fingerprint of each source: xxh3-128 of those of its chunks."""

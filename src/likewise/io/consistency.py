@@ -22,7 +22,7 @@ SAID: dict[str, dict[str, Any]] = {
     "publish": {"manifest": str, "beside": str},
 }
 #: Optional keys.
-MAY: dict[str, dict[str, Any]] = {"chunk": {"other": str, "nulls": int, "matrix": int, "units": int}}
+MAY: dict[str, dict[str, Any]] = {"chunk": {"other": str, "nulls": int, "matrix": int, "units": int, "texts": int}}
 
 
 def check(work: Work | Part, sources: int) -> None:

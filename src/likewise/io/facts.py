@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likewise.io.collection import Collection
+from likewise.io.numbered import Numbered
+from likewise.job import Job
+from likewise.methods import Text
 from likewise.schema import IGNORED
 from likewise.stages.facts import Block, Facts, Limits, merged, row_facts
+
+if TYPE_CHECKING:
+    from likewise.io.collection import Collection
 
 #: Rows of a block.
 ROWS = 1 << 20
 
 
-def blocks(collection: Collection, side: int) -> Iterator[tuple[slice, Block]]:
+def blocks(collection: Numbered, side: int) -> Iterator[tuple[slice, Block]]:
     """Yield (rows, block) for all rows of a side, at least once."""
     numbers, rows = collection.sources_of_sides[side], collection.rows_of_sides[side]
     ends = np.array([collection.rows_of(number).stop for number in numbers], np.int64)
@@ -26,28 +31,27 @@ def blocks(collection: Collection, side: int) -> Iterator[tuple[slice, Block]]:
 
 
 def facts_of(collection: Collection, limits: Limits) -> tuple[Facts, Facts]:
-    """The facts about the rows of both sides."""
-    kind, tokens, ignored = collection.column("kind"), collection.column("tokens"), collection.work.column("ignored", IGNORED)
-    ignored = ignored if len(ignored) == len(kind) else ignored[:0]  # those of parts do not describe their documents
+    """The facts about the rows of both sides. Parts of documents have no ids."""
+    columns = {name: collection.column(name) for name in ("kind", "tokens", *["per"] * limits.grouped, *["score"] * limits.scored)}
+    ignored = collection.work.column("ignored", IGNORED)
+    ignored = ignored if len(ignored) == len(collection) else ignored[:0]  # those of parts do not describe their documents
     sizes = None if collection.of_parts else collection.work.column("id-size", "i4")
 
     def of(part: slice, block: Block) -> Facts:
         ids = np.zeros(part.stop - part.start, bool) if sizes is None else sizes[part] >= 0
-        return row_facts(block, kind[part], tokens[part], ids, ignored[part], limits)
+        return row_facts(block, lambda name: columns[name][part], ids, ignored[part], limits)
 
     first, second = (merged([of(*each) for each in blocks(collection, side)]) for side in range(2))
     return first, second
 
 
-class Named(NamedTuple):
-    """A row as messages and reports name it."""
+def limits_of(job: Job, *, of_parts: bool = False) -> Limits:
+    """What is counted of the rows of a job, or of parts of them."""
+    text, options = job.method if isinstance(job.method, Text) else None, job.options
+    grouped, scored = (name is not None and not of_parts for name in (options.per, options.score))
+    return Limits(text.k if text else 0, options.min_tokens, least_judged(job), grouped, scored)
 
-    source: str
-    position: int
-    id: Any  # of its own type; its position if no row has an id
 
-
-def named(collection: Collection, rows: list[int], side: int) -> list[Named]:
-    """The places of some rows of a side (`Collection.ids`), with their ids."""
-    source, position = collection.places(np.array(rows, np.int64))
-    return list(map(Named, source.to_pylist(), position.tolist(), collection.names(np.array(rows, np.int64), side)))
+def least_judged(job: Job) -> int:
+    """The least number of tokens of which a pair can say whether another item contains an item: those of a shingle."""
+    return max(job.options.min_tokens, job.method.length if isinstance(job.method, Text) else 1)

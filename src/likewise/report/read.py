@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from likewise.io.collection import Collection
-from likewise.io.facts import Named, facts_of, named
+from likewise.io.facts import limits_of
+from likewise.io.numbered import Named
 from likewise.job import Job
-from likewise.methods import Text
-from likewise.stages.facts import NAMED, Facts, Limits
+from likewise.stages.facts import NAMED, Facts
 
 
 class Read(NamedTuple):
@@ -25,16 +25,16 @@ class Read(NamedTuple):
     @property
     def readable(self) -> int:
         """The number of rows of both sides that were not rejected."""
-        return self.total("read") - self.total("rejected")
+        return sum(side.readable for side in self.sides)
 
     @property
     def sides_with_ids(self) -> list[int]:
         """The sides of which a row has an id."""
-        return [side for side, facts in enumerate(self.sides) if facts.total("read") - facts.total("rejected") > facts.total("without_id")]
+        return [side for side, facts in enumerate(self.sides) if facts.have_ids]
 
     def first(self, name: str, sides: Sequence[int] = (0, 1)) -> str:
         """Return the places of the first NAMED rows that are counted under a name, with their ids, such as the names of images."""
-        found = [row for side in sides for row in named(self.rows, self.sides[side].first.get(name, []), side)][:NAMED]
+        found = [row for side in sides for row in self.rows.named(self.sides[side].first.get(name, []), side)][:NAMED]
         more = " and others" if sum(self.sides[side].total(name) for side in sides) > NAMED else ""
         return ", ".join(map(placed, found)) + more
 
@@ -46,10 +46,4 @@ def placed(row: Named) -> str:
 
 def read_by(collection: Collection, job: Job) -> Read:
     """Return what was read of the rows of a collection."""
-    text = job.method if isinstance(job.method, Text) else None
-    return Read(collection, facts_of(collection, Limits(text.k if text else 0, job.options.min_tokens, least_judged(job))))
-
-
-def least_judged(job: Job) -> int:
-    """Return the least number of tokens of which a pair can say whether another item contains an item: those of a shingle."""
-    return max(job.options.min_tokens, job.method.length if isinstance(job.method, Text) else 1)
+    return Read(collection, collection.facts(limits_of(job, of_parts=collection.of_parts)))

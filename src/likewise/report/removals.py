@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from likewise.drawing.numbers import counted
-from likewise.io.facts import Named
+from likewise.io.numbered import Named
 from likewise.job import Job
 from likewise.messages import option
 from likewise.methods import Text

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from likewise.io.collection import Collection
-from likewise.io.facts import Named, named
+from likewise.io.facts import least_judged
 from likewise.io.idcolumn import QUOTED
 from likewise.io.inputs import printable
+from likewise.io.numbered import Named
 from likewise.job import Job
 from likewise.messages import option, verb
 from likewise.methods import Text
 from likewise.planning.spread import spread
 from likewise.report import ignored, leaks, parts, removals, wording
-from likewise.report.read import Read, least_judged, read_by
+from likewise.report.read import Read, read_by
 from likewise.runs.decontamination import Cleaned
 from likewise.runs.fate import Fate
 from likewise.runs.items import Items, Run
@@ -49,7 +50,7 @@ def summary(fate: Fate, items: Items, run: Run) -> dict[str, Any]:
     counts = {name: counts[name] for name in COUNTED if name in counts}
     if counts["kept"] + counts["removed"] + counts["rejected"] != counts["read"]:
         raise AssertionError(f"rows were lost: {counts}; this is a bug in likewise, please report it")
-    of_templates = named(compared, clustered.listed[:, 0].tolist(), decision.kept_side)
+    of_templates = compared.named(clustered.listed[:, 0].tolist(), decision.kept_side)
     found = removals.removals(outcomes, decision.median(), into, None if half_way is None else clustered, of_templates)
     for said in (*warnings(read, job, units), *about_losses(collection, fates), *removals.warning(found, float(job.threshold))):
         run.warn(said)
@@ -67,7 +68,7 @@ def summary(fate: Fate, items: Items, run: Run) -> dict[str, Any]:
         **decision.facts,
         "spread": spread(job.target, decision.facts["budget"]["recall"], decision.facts["matched"]),
         "removals": found,
-        "clusters": clusters(clustered, named(compared, clustered.largest[:, 0].tolist(), decision.kept_side)),
+        "clusters": clusters(clustered, compared.named(clustered.largest[:, 0].tolist(), decision.kept_side)),
         "sources": sources(collection, read.sides[0], fates),
         "ids": {"missing": read.sides[0].total("without_id"), "repeated": collection.repeated_ids[0]},
         **ignored.facts(units, run),

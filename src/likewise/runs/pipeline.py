@@ -19,8 +19,10 @@ from likewise.engines.engine import Engine
 from likewise.errors import DataError, UsageError
 from likewise.io import compression, presence
 from likewise.io.collection import Collection
+from likewise.io.facts import limits_of
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
+from likewise.io.row_checks import fields_missing, not_usable
 from likewise.io.units import Units
 from likewise.items.ignored import ignoring
 from likewise.job import Job
@@ -66,19 +68,22 @@ def check_rows(collection: Collection, run: Run, first: int = 0) -> None:
     job, options, sources = run.job, run.job.options, collection.sources
     for number, source in enumerate(sources, first):
         check_unchanged(source, run.inputs[number])
-    if message := collection.fields_missing(job.want, limited=options.limit is not None) or collection.unusable(job.want, str(job.method)):
+    facts = collection.facts(limits_of(job))
+    limited = options.limit is not None
+    if message := fields_missing(collection, facts, job.want, limited=limited) or not_usable(collection, facts, job.want, str(job.method)):
         raise DataError(message)
-    if options.id and len(collection) and not collection.has_ids():
+    if options.id and len(collection) and not any(side.have_ids for side in facts):
         raise DataError(
             f"no row has the id field {options.id!r}{presence.seen(sources, job.want)}; "
             f"name another one with {option('id', placeholder='F')}, or leave it out to number the rows"
         )
-    for numbers, rows in collection.sides if options.per and job.kept is None else ():
-        if not collection.column("per")[rows].any():
-            side = f" of {', '.join(collection.files_in(numbers))}" if len(collection.sides) > 1 else ""
+    sides = [(side, numbers) for side, numbers in zip(facts, collection.sources_of_sides, strict=True) if side.readable]
+    for side, numbers in sides if options.per and job.kept is None else ():
+        if not side.total("grouped"):
+            name = f" of {', '.join(collection.files_in(numbers))}" if len(sides) > 1 else ""
             seen = presence.seen([sources[number] for number in numbers], job.want)
-            raise DataError(f"no row{side} has the field {options.per!r}{seen}; name one with {option('per', placeholder='F')}")
-    if options.score and len(collection) and np.isnan(collection.column("score")).all():
+            raise DataError(f"no row{name} has the field {options.per!r}{seen}; name one with {option('per', placeholder='F')}")
+    if options.score and len(collection) and not any(side.total("scored") for side in facts):
         seen = presence.seen(sources, job.want)
         raise DataError(f"no row has a number in the field {options.score!r}, which {option('keep', options.keep)} needs{seen}")
 

@@ -6,7 +6,7 @@ and its place in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -29,11 +29,13 @@ class Block(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The numbers of tokens by which items are counted."""
+    """The numbers of tokens by which items are counted, and what else is."""
 
     few: int  # items with fewer match only when equal
     short: int  # items with fewer are not compared
     judged: int  # items with fewer are not judged by containment
+    grouped: bool  # whether rows with a group are counted
+    scored: bool  # whether rows with a score are counted
 
 
 class Facts(NamedTuple):
@@ -47,6 +49,16 @@ class Facts(NamedTuple):
     def total(self, name: str) -> int:
         """The number of rows counted under a name."""
         return int(self.counts[name].sum()) if name in self.counts else 0
+
+    @property
+    def readable(self) -> int:
+        """The number of rows that were not rejected."""
+        return self.total("read") - self.total("rejected")
+
+    @property
+    def have_ids(self) -> bool:
+        """True if a readable row has an id."""
+        return self.readable > self.total("without_id")
 
     def by_source(self, name: str, numbers: range) -> list[int]:
         """The number of rows counted under a name, of each of these sources."""
@@ -81,11 +93,12 @@ def merged(parts: Sequence[Facts]) -> Facts:
     return Facts(source, counts, first, sums)
 
 
-def row_facts(block: Block, kind: np.ndarray, tokens: np.ndarray, ids: np.ndarray, ignored: np.ndarray, limits: Limits) -> Facts:
+def row_facts(block: Block, column: Callable[[str], np.ndarray], ids: np.ndarray, ignored: np.ndarray, limits: Limits) -> Facts:
     """Facts about rows as they were read.
 
-    kind, tokens: columns of schema.ROW_COLUMNS. ids: bool[n], rows with an id. ignored: schema.IGNORED, or no rows if nothing is ignored.
+    column: gives a column of schema.ROW_COLUMNS. ids: bool[n], rows with an id. ignored: schema.IGNORED, or no rows if nothing is ignored.
     """
+    kind, tokens = column("kind"), column("tokens")
 
     def masks() -> Iterable[tuple[str, np.ndarray]]:
         yield "rejected", kind == REJECTED
@@ -98,6 +111,10 @@ def row_facts(block: Block, kind: np.ndarray, tokens: np.ndarray, ids: np.ndarra
         yield "not_judged", (kind == TEXT) & (tokens < limits.judged)
         if len(ignored) == len(kind):
             yield "bare", (ignored[:, 0] > 0) & (ignored[:, 0] == ignored[:, 1])
+        if limits.grouped:
+            yield "grouped", column("per") != 0
+        if limits.scored:
+            yield "scored", ~np.isnan(column("score"))
 
     return facts(block, masks(), {"shingles": ignored.sum(axis=0, dtype=np.int64)})
 

@@ -1,0 +1,113 @@
+"""Rows by number, and where each of them lies: what is known once the chunks of all sources have been read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from likewise.io.formats.text import Files
+from likewise.io.inputs import Source, printable
+from likewise.items.wrapped import wrapped
+
+
+class Named(NamedTuple):
+    """A row as messages and reports name it."""
+
+    source: str
+    position: int
+    id: Any  # of its own type; its position if no row has an id
+
+
+def files_of(sources: Sequence[Source]) -> list[str]:
+    """Return the names of all files as shown to users."""
+    return [printable(name) for s in sources for name in (s.path.names if isinstance(s.path, Files) else [s.name])]
+
+
+class Numbered:
+    """Rows by number, from 0 across all sources in order; rejected rows are included."""
+
+    def __init__(self, sources: Sequence[Source], chunks: list[dict[str, Any]], first_side: int | None = None):
+        """chunks: the journal of chunks (`collection.append`), in input order. first_side: the number of sources in the first of two collections; the
+        others form the second. None: there is one collection.
+        """
+        self.sources = sources
+        self.first_side = len(sources) if first_side is None else first_side
+        self.chunks = chunks
+        rows = np.zeros(len(sources), np.int64)
+        for entry in chunks:
+            rows[entry["source"]] += entry["rows"]
+        self.first_row = np.concatenate(([0], np.cumsum(rows)))
+
+    #: True if the rows are parts of documents, which have a beginning and an end in them.
+    of_parts = False
+
+    def __len__(self) -> int:
+        return int(self.first_row[-1])
+
+    def rows_of(self, source: int) -> slice:
+        """Return the range of a source's rows."""
+        return slice(int(self.first_row[source]), int(self.first_row[source + 1]))
+
+    def source_of(self, rows: np.ndarray) -> np.ndarray:
+        """Return the source number of each row."""
+        return np.searchsorted(self.first_row, rows, side="right") - 1
+
+    def places(self, rows: np.ndarray) -> tuple[pa.Array, np.ndarray]:
+        """Return (source names, positions) of rows."""
+        file, position = self.file_of(rows)
+        return pa.array(self.files, pa.string()).take(wrapped(file)), position
+
+    def where(self, rows: np.ndarray) -> list[Any]:
+        """Return the columns of `schema.place` for rows."""
+        return [*self.places(rows)]
+
+    def file_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (number in ``files``, position in that file) of rows. For users each text file is a source with one item."""
+        source = self.source_of(rows)
+        position = rows - self.first_row[source]
+        texts = np.array([isinstance(s.path, Files) for s in self.sources], bool)[source]
+        counts = [len(s.path.names) if isinstance(s.path, Files) else 1 for s in self.sources]
+        first = np.concatenate(([0], np.cumsum(counts)))[source]
+        return first + np.where(texts, position, 0), np.where(texts, 0, position)
+
+    @cached_property
+    def files(self) -> list[str]:
+        """The names of all files as shown to users."""
+        return files_of(self.sources)
+
+    @property
+    def rows_of_sides(self) -> tuple[slice, slice]:
+        """The rows of the first collection, and of the second, if there is one."""
+        border = int(self.first_row[self.first_side])
+        return slice(0, border), slice(border, len(self))
+
+    @property
+    def sources_of_sides(self) -> tuple[range, range]:
+        """The numbers of the sources of both sides."""
+        return range(self.first_side), range(self.first_side, len(self.sources))
+
+    def failed(self, source: int) -> bool:
+        """Return True if a source could not be read to its end (--on-error skip)."""
+        return any(entry["source"] == source and entry["next"] < 0 for entry in self.chunks)
+
+    def nulls(self, sources: range) -> int:
+        """Return the number of missing elements left out of sets in some sources."""
+        return sum(entry.get("nulls", 0) for entry in self.chunks if entry["source"] in sources)
+
+    def files_in(self, sources: range) -> list[str]:
+        """Return the names of the first three files of some sources."""
+        return files_of(self.sources[sources.start : sources.stop])[:3]
+
+    def start_of_chunk(self, row: int, source: int) -> int:
+        """Return the place in a source where the chunk with a row begins."""
+        first, start = int(self.first_row[source]), 0
+        for entry in self.chunks:
+            if entry["source"] == source:
+                if row < first + entry["rows"]:
+                    break
+                first, start = first + entry["rows"], entry["next"]
+        return start
