@@ -9,7 +9,7 @@ and the manifest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -21,12 +21,19 @@ if TYPE_CHECKING:
 
     from likewise.io.collection import Collection
     from likewise.io.inputs import Source
+    from likewise.io.numbered import Numbered
+    from likewise.job import Job
     from likewise.joins.pairs import PairBlock
     from likewise.records import Each, Edits
-    from likewise.runs.fate import Fate
+    from likewise.runs.fate import Chosen
     from likewise.runs.items import Items
+    from likewise.runs.results import Removed, Search
+    from likewise.runs.tables import Rows
+    from likewise.stages.bins import Bins
     from likewise.stages.budget import Cut
+    from likewise.stages.clusters import Clusters
     from likewise.stages.counting import Common
+    from likewise.stages.facts import Facts
     from likewise.stages.settle import Removals
 
 
@@ -39,6 +46,55 @@ class Found(NamedTuple):
     cut: Cut  # pairs that overfull buckets left out
     hottest: list[tuple[int, int, int]]  # `stages.budget.hottest`
     facts: dict[str, Any]  # facts about a join, for the report
+
+
+class Outcome(Protocol):
+    """What becomes of documents. The driver reads facts about it, and tables block by block, so no row has to be in its memory."""
+
+    @property
+    def documents(self) -> Numbered: ...
+
+    @property
+    def compared(self) -> Numbered:
+        """What was compared: the documents, or parts of them."""
+
+    @property
+    def search(self) -> Search:
+        """What is known of the search."""
+
+    @property
+    def outcomes(self) -> Facts:
+        """The numbers of documents of the first collection that are ``removed`` and ``kept``, by source."""
+
+    def reasons(self, bins: Bins) -> Facts:
+        """Return the numbers of compared rows that were removed (`stages.facts.outcome_facts`)."""
+
+    def clusters(self, half_way: float | None) -> Clusters:
+        """Return the facts about clusters. half_way: near-duplicates below it may be pages of a template; None: none of this kind are."""
+
+    def median(self) -> float | None:
+        """Return the median value of near-duplicates; None without any."""
+
+    def near_beginnings(self, most: int) -> Removed:
+        """Return removed rows that begin before ``most`` in their sources, as the rows kept for them do: enough to choose examples from."""
+
+    def numbers(self, what: str) -> list[int]:
+        """Return the number of rows of each source of the first collection that `chosen` chooses."""
+
+    def chosen(self, number: int, what: str, job: Job) -> Chosen:
+        """Return the rows of a source to write: "kept", "removed" or, with columns added, "annotated" ones."""
+
+    def kept_rows(self, count: int | None = None) -> Rows:
+        """Return the table of the ids and places of kept documents; of the first ``count`` ones."""
+
+    def mask_rows(self) -> Rows:
+        """Return the table of the places of all documents of the first collection, and whether they are kept."""
+
+    def pairs_rows(self) -> Rows:
+        """Return the table of compared pairs that are similar."""
+
+    def tables(self) -> dict[str, Callable[[], Rows]]:
+        """Return functions that make the other tables of a result, by name."""
 
 
 class Engine(Protocol):
@@ -67,7 +123,7 @@ class Engine(Protocol):
         removing: rows of a second collection come first, because they stay.
         """
 
-    def outcome(self, documents: Collection, items: Items) -> Fate:
+    def outcome(self, documents: Collection, items: Items) -> Outcome:
         """Decide what becomes of all documents.
 
         Items with a band key in common are candidate pairs (`stages.candidates`), each pair once; a band may be partitioned by whole buckets. Without

@@ -237,13 +237,14 @@ class Collection(Numbered):
         self._facts: dict[Limits, tuple[Facts, Facts]] = {}
 
     def facts(self, limits: Limits) -> tuple[Facts, Facts]:
-        """Return the facts about the rows of both sides."""
         if limits not in self._facts:
             self._facts[limits] = facts_of(self, limits)
         return self._facts[limits]
 
+    def starts(self, rows: np.ndarray) -> np.ndarray:
+        return np.asarray(self.column("start")[rows])
+
     def named(self, rows: Sequence[int], side: int) -> list[Named]:
-        """Return the places of some rows of a side (`ids`), with their ids."""
         source, position = self.places(np.array(rows, np.int64))
         return list(map(Named, source.to_pylist(), position.tolist(), self.names(np.array(rows, np.int64), side)))
 

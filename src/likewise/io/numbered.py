@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import pyarrow as pa
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.items.wrapped import wrapped
+from likewise.stages.facts import Facts, Limits
 
 
 class Named(NamedTuple):
@@ -27,7 +29,7 @@ def files_of(sources: Sequence[Source]) -> list[str]:
     return [printable(name) for s in sources for name in (s.path.names if isinstance(s.path, Files) else [s.name])]
 
 
-class Numbered:
+class Numbered(ABC):
     """Rows by number, from 0 across all sources in order; rejected rows are included."""
 
     def __init__(self, sources: Sequence[Source], chunks: list[dict[str, Any]], first_side: int | None = None):
@@ -111,3 +113,38 @@ class Numbered:
                     break
                 first, start = first + entry["rows"], entry["next"]
         return start
+
+    # What depends on where the rows are stored
+
+    @abstractmethod
+    def facts(self, limits: Limits) -> tuple[Facts, Facts]:
+        """Return the facts about the rows of both sides."""
+
+    @abstractmethod
+    def named(self, rows: Sequence[int], side: int) -> list[Named]:
+        """Return the places of a few rows of a side (0, 1 or `collection.BOTH`), with their ids."""
+
+    @abstractmethod
+    def starts(self, rows: np.ndarray) -> np.ndarray:
+        """Return the column ``start`` of a few rows, int64[n]."""
+
+    @abstractmethod
+    def id_note(self, *sides: int) -> str | None:
+        """Return the first note on the id columns of these sides that are not simply the ids, or None."""
+
+    @property
+    @abstractmethod
+    def repeated_ids(self) -> tuple[int, list[str]]:
+        """The number of ids that several rows of a side have, and up to three of them."""
+
+    @abstractmethod
+    def unreadable(self) -> tuple[list[str], list[str]]:
+        """Return (places and reasons of unreadable rows, reasons of sources that could not be read to their end), of both sides."""
+
+    @abstractmethod
+    def rejections(self, side: int) -> np.ndarray:
+        """Return the lines of rejected.jsonl for a side, uint8[n]."""
+
+    @abstractmethod
+    def digests(self) -> list[str]:
+        """Return the content fingerprint of each source: xxh3-128 of those of its chunks."""

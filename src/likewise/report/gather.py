@@ -4,47 +4,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.io.collection import Collection
+from likewise.engines.engine import Outcome
 from likewise.job import Job
 from likewise.report.differences import groups_of
 from likewise.report.examples import Example
-from likewise.runs.results import Decision
 from likewise.runs.shown import NEAR_THE_BEGINNING, read_again
 from likewise.schema import REASONS
 
 OF_LARGEST, OF_NEAR = 2, 4
 
 
-def examples(collection: Collection, decision: Decision, job: Job) -> list[Example]:
+def examples(fate: Outcome, job: Job) -> list[Example]:
     """Return one example of each of the largest clusters, and near-duplicates from the least to the most similar."""
-    groups = groups_of(job.options.groups)
-    start = collection.column("start")
-    rows = np.flatnonzero(decision.removed & (start < NEAR_THE_BEGINNING))
-    rows = rows[start[decision.kept_row[rows]] < NEAR_THE_BEGINNING]
-    chosen = rows[choose(decision.kept_row[rows], ~decision.exact[rows], decision.similarity[rows], decision.value.name)]
-    kept = decision.kept_row[chosen]
+    groups, value, collection = groups_of(job.options.groups), fate.search.value.name, fate.compared
+    removed = fate.near_beginnings(NEAR_THE_BEGINNING)
+    at = choose(removed.kept_row, removed.reason != REASONS.index("exact"), removed.value, value)
+    chosen, kept = removed.row[at], removed.kept_row[at]
     texts = read_again(collection, [*chosen.tolist(), *kept.tolist()], job.want)
-    sources, positions = collection.places(chosen)
-    kept_sources, kept_positions = collection.places(kept)
-    ids, kept_ids = collection.names(chosen), collection.names(kept, decision.kept_side)
+    items, others = collection.named(chosen.tolist(), 0), collection.named(kept.tolist(), fate.search.kept_side)
     return [
         Example(
-            kept_id=kept_ids[i],
-            kept_source=kept_sources[i].as_py(),
-            kept_position=int(kept_positions[i]),
-            removed_id=ids[i],
-            removed_source=sources[i].as_py(),
-            removed_position=int(positions[i]),
-            similarity=float(decision.similarity[row]),
-            reason=REASONS[decision.reason[row]],
+            kept_id=others[i].id,
+            kept_source=others[i].source,
+            kept_position=others[i].position,
+            removed_id=items[i].id,
+            removed_source=items[i].source,
+            removed_position=items[i].position,
+            similarity=float(removed.value[place]),
+            reason=REASONS[removed.reason[place]],
             kept_text=texts.get(int(kept[i]), ""),
-            removed_text=texts.get(int(row), ""),
+            removed_text=texts.get(int(chosen[i]), ""),
             kind=job.want.kind,
-            value=decision.value.name,
+            value=value,
             by=str(job.method),
             groups=groups,
         )
-        for i, row in enumerate(chosen)
+        for i, place in enumerate(at.tolist())
     ]
 
 

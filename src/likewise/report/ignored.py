@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from likewise.drawing.numbers import share
-from likewise.io.collection import Collection
+from likewise.io.numbered import Numbered
 from likewise.items.elements import element
 from likewise.items.pieces import fingerprints, joined, runs
 from likewise.items.words import Hasher
@@ -48,14 +48,14 @@ def totals(read: Read) -> tuple[int, int]:
     return of, occurrences
 
 
-def passages(collection: Collection, run: Run) -> list[dict[str, Any]]:
+def passages(collection: Numbered, run: Run) -> list[dict[str, Any]]:
     """The most common passages, each with the number and share of the items that have its most common shingle.
 
     The text is None if it was not searched for: it is far from the beginning of its source, or in a long item.
     """
     assert run.common is not None
     (words, number, named, first), items = run.common
-    near = first[collection.column("start")[first] < NEAR_THE_BEGINNING]
+    near = first[collection.starts(first) < NEAR_THE_BEGINNING]
     texts = read_again(collection, np.unique(near).tolist(), run.job.want) if len(near) else {}
     found, shown = [], set()
     for word, row in zip(named.tolist(), first.tolist(), strict=True):

@@ -8,8 +8,9 @@ import numpy as np
 
 from likewise.io.units import Pieces, Units
 from likewise.job import Job
+from likewise.report.read import Read
 from likewise.runs.fate import Fate
-from likewise.runs.items import Items, Run
+from likewise.runs.items import Run
 from likewise.runs.results import Decision
 from likewise.runs.shown import NEAR_THE_BEGINNING, read_again
 
@@ -17,7 +18,7 @@ from likewise.runs.shown import NEAR_THE_BEGINNING, read_again
 LARGEST, SHOWN = 20, 200
 
 
-def counts(fate: Fate, items: Items, run: Run) -> dict[str, Any]:
+def counts(fate: Fate, read: Read, run: Run) -> dict[str, Any]:
     """Return the counts of parts and of their characters. Raises AssertionError if they do not add up.
 
     removed: for a part that stays; dropped: with a document that became too short.
@@ -33,7 +34,8 @@ def counts(fate: Fate, items: Items, run: Run) -> dict[str, Any]:
     for each in (found, of_chars):
         if each["kept"] + each["removed"] + each["dropped"] != each["read"]:
             raise AssertionError(f"parts were lost: {each}; this is a bug in likewise, please report it")
-    others = {"empty": int(items.empty[rows].sum()), "too_short_to_judge": int(items.short[rows].sum())}
+    pieces = isinstance(units, Pieces)  # all are of passages, or lie between them
+    others = {name: 0 if pieces else read.sides[0].total(of) for name, of in (("empty", "empty"), ("too_short_to_judge", "short"))}
     return {"level": run.job.options.level, **found, **others, "characters": of_chars}
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from likewise.io.collection import Collection
 from likewise.io.facts import limits_of
-from likewise.io.numbered import Named
+from likewise.io.numbered import Named, Numbered
 from likewise.job import Job
 from likewise.stages.facts import NAMED, Facts
 
@@ -15,7 +14,7 @@ from likewise.stages.facts import NAMED, Facts
 class Read(NamedTuple):
     """What was read of both collections: documents, or parts of them."""
 
-    rows: Collection
+    rows: Numbered
     sides: tuple[Facts, Facts]
 
     def total(self, name: str) -> int:
@@ -44,6 +43,6 @@ def placed(row: Named) -> str:
     return f"{row.source} item {row.position + 1}" + ("" if row.id in (None, row.source, row.position) else f" (id {row.id!r})")
 
 
-def read_by(collection: Collection, job: Job) -> Read:
+def read_by(collection: Numbered, job: Job) -> Read:
     """Return what was read of the rows of a collection."""
     return Read(collection, collection.facts(limits_of(job, of_parts=collection.of_parts)))

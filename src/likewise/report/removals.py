@@ -12,7 +12,7 @@ from likewise.io.numbered import Named
 from likewise.job import Job
 from likewise.messages import option
 from likewise.methods import Text
-from likewise.runs.results import Decision
+from likewise.runs.results import Search
 from likewise.stages.bins import Bins, bins_of
 from likewise.stages.clusters import HALF_WAY, Clusters
 from likewise.stages.facts import Facts
@@ -23,9 +23,9 @@ Report = dict[str, Any]
 NAMED = 3
 
 
-def bins(decision: Decision, job: Job) -> Bins:
+def bins(search: Search, job: Job) -> Bins:
     """Return the bins in which values are counted."""
-    return bins_of(float(job.threshold), distances=job.distances, whole=pa.types.is_integer(decision.value.type))
+    return bins_of(float(job.threshold), distances=job.distances, whole=pa.types.is_integer(search.value.type))
 
 
 def half_way(job: Job) -> float | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from likewise.io.collection import Collection
+from likewise.engines.engine import Outcome
 from likewise.io.facts import least_judged
 from likewise.io.idcolumn import QUOTED
 from likewise.io.inputs import printable
-from likewise.io.numbered import Named
+from likewise.io.numbered import Named, Numbered
 from likewise.job import Job
 from likewise.messages import option, verb
 from likewise.methods import Text
@@ -18,8 +18,7 @@ from likewise.report import ignored, leaks, parts, removals, wording
 from likewise.report.read import Read, read_by
 from likewise.runs.decontamination import Cleaned
 from likewise.runs.fate import Fate
-from likewise.runs.items import Items, Run
-from likewise.runs.results import Decision
+from likewise.runs.items import Run
 from likewise.stages.clusters import Clusters
 from likewise.stages.facts import NAMED, Facts
 
@@ -32,17 +31,17 @@ COUNTED = (
 MEASURE = f"{verb('audit')} measures it on a sample, and {option('exact')} compares all pairs"
 
 
-def summary(fate: Fate, items: Items, run: Run) -> dict[str, Any]:
+def summary(fate: Outcome, run: Run) -> dict[str, Any]:
     """Return the content of report.json. Raises AssertionError if the counts do not add up. Warns of what the user should know about the result."""
-    job, collection, compared, decision = run.job, fate.documents, fate.compared, fate.decision
-    into, half_way = removals.bins(decision, job), removals.half_way(job)
-    outcomes, fates, clustered = decision.outcomes(compared, into), fate.outcomes, decision.clusters(compared, half_way)
+    job, collection, compared, search = run.job, fate.documents, fate.compared, fate.search
+    into, half_way = removals.bins(search, job), removals.half_way(job)
+    outcomes, fates, clustered = fate.reasons(into), fate.outcomes, fate.clusters(half_way)
     read = read_by(collection, job)
     units = read_by(compared, job) if compared.of_parts else read
-    reasons, facts = by_reason(outcomes, decision), {}
-    if compared.of_parts:
+    reasons, facts = {f"removed_{name}": outcomes.total(f"removed_{name}") for name in search.reasons}, {}
+    if isinstance(fate, Fate) and compared.of_parts:
         facts = {
-            "units": parts.counts(fate, items, run) | reasons,
+            "units": parts.counts(fate, units, run) | reasons,
             **({} if isinstance(fate, Cleaned) else {"largest_parts": parts.largest(fate, job)}),
         }
         reasons = dict.fromkeys(COUNTED[4:7], 0) | {"removed_short": fates.total("removed"), "shortened": parts.shortened(fate)}
@@ -50,8 +49,8 @@ def summary(fate: Fate, items: Items, run: Run) -> dict[str, Any]:
     counts = {name: counts[name] for name in COUNTED if name in counts}
     if counts["kept"] + counts["removed"] + counts["rejected"] != counts["read"]:
         raise AssertionError(f"rows were lost: {counts}; this is a bug in likewise, please report it")
-    of_templates = compared.named(clustered.listed[:, 0].tolist(), decision.kept_side)
-    found = removals.removals(outcomes, decision.median(), into, None if half_way is None else clustered, of_templates)
+    of_templates = compared.named(clustered.listed[:, 0].tolist(), search.kept_side)
+    found = removals.removals(outcomes, fate.median(), into, None if half_way is None else clustered, of_templates)
     for said in (*warnings(read, job, units), *about_losses(collection, fates), *removals.warning(found, float(job.threshold))):
         run.warn(said)
     return {
@@ -62,13 +61,13 @@ def summary(fate: Fate, items: Items, run: Run) -> dict[str, Any]:
         **({"leaks": leaks.facts(fate, run)} if isinstance(fate, Cleaned) else {}),
         "method": job.described(),
         "threshold": float(job.threshold),
-        "value": decision.value.name,
+        "value": search.value.name,
         "curve": [list(point) for point in job.plan.table()] if job.plan else [],  # empty for an exact join
         "verified": job.verify,
-        **decision.facts,
-        "spread": spread(job.target, decision.facts["budget"]["recall"], decision.facts["matched"]),
+        **search.facts,
+        "spread": spread(job.target, search.facts["budget"]["recall"], search.facts["matched"]),
         "removals": found,
-        "clusters": clusters(clustered, compared.named(clustered.largest[:, 0].tolist(), decision.kept_side)),
+        "clusters": clusters(clustered, compared.named(clustered.largest[:, 0].tolist(), search.kept_side)),
         "sources": sources(collection, read.sides[0], fates),
         "ids": {"missing": read.sides[0].total("without_id"), "repeated": collection.repeated_ids[0]},
         **ignored.facts(units, run),
@@ -76,7 +75,7 @@ def summary(fate: Fate, items: Items, run: Run) -> dict[str, Any]:
     }
 
 
-def read_of(read: Read, side: int, compared: Collection) -> dict[str, int]:
+def read_of(read: Read, side: int, compared: Numbered) -> dict[str, int]:
     """Return the counts of what was read of a side."""
     facts, numbers = read.sides[side], read.rows.sources_of_sides[side]
     return {
@@ -87,7 +86,7 @@ def read_of(read: Read, side: int, compared: Collection) -> dict[str, int]:
     }
 
 
-def against(read: Read, compared: Collection, outcomes: Facts, clustered: Clusters) -> dict[str, Any]:
+def against(read: Read, compared: Numbered, outcomes: Facts, clustered: Clusters) -> dict[str, Any]:
     """Return the counts of the second collection; the items of the first that were removed for one of its items, and their share.
 
     Of parts of documents, those that matched are counted by document, and those that were removed are parts.
@@ -104,12 +103,6 @@ def against(read: Read, compared: Collection, outcomes: Facts, clustered: Cluste
     return {**totals, "share": removed / of if of else None, "sources": listed}
 
 
-def by_reason(outcomes: Facts, decision: Decision) -> dict[str, int]:
-    """Return the numbers of compared items that were removed, by reason."""
-    reasons = ("exact", "equal", "near", *(() if decision.given is None else ("passage", "rest")))
-    return {f"removed_{name}": outcomes.total(f"removed_{name}") for name in reasons}
-
-
 def clusters(found: Clusters, largest: Sequence[Named]) -> dict[str, Any]:
     """Return numbers and sizes of the clusters, and the largest ones, of which ``largest`` are the representatives."""
     return {
@@ -123,7 +116,7 @@ def clusters(found: Clusters, largest: Sequence[Named]) -> dict[str, Any]:
     }
 
 
-def sources(collection: Collection, read: Facts, fates: Facts) -> list[dict[str, Any]]:
+def sources(collection: Numbered, read: Facts, fates: Facts) -> list[dict[str, Any]]:
     """Return the counts of each source of the first collection."""
     numbers = collection.sources_of_sides[0]
     counts = read.by_source("read", numbers), fates.by_source("removed", numbers), read.by_source("rejected", numbers)
@@ -178,7 +171,7 @@ def warnings(read: Read, job: Job, units: Read | None = None) -> list[str]:
     return said
 
 
-def about_losses(collection: Collection, fates: Facts) -> Iterator[str]:
+def about_losses(collection: Numbered, fates: Facts) -> Iterator[str]:
     """Yield warnings about sources that lost most of their items."""
     for number, total, gone in zip(fates.source.tolist(), *(fates.counts[name].tolist() for name in ("read", "removed")), strict=True):
         if total >= 1000 and gone * 10 > total * 9:

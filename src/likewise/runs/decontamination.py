@@ -30,7 +30,7 @@ from likewise.planning.recipes import DOCUMENTS, ITEMS, OWN, RECIPES, Recipe
 from likewise.records import TEXT
 from likewise.runs import pipeline
 from likewise.runs.fate import LEAST_LEFT, Fate
-from likewise.runs.items import Items, Run, note_need
+from likewise.runs.items import Run, note_need
 from likewise.runs.results import Decision
 from likewise.runs.tables import Made, Rows
 from likewise.stages.buckets import spread
@@ -74,7 +74,7 @@ def search_of(job: Job) -> Search:
     return Search(method, job.seed, method.k, 0, Fraction(1), job.ignored or NOTHING)
 
 
-def decontaminated(sources: Sequence[Source], run: Run, engine: Engine) -> tuple[Cleaned, Items]:
+def decontaminated(sources: Sequence[Source], run: Run, engine: Engine) -> Cleaned:
     """Read both collections and decide what is removed from the first. Raises the errors of `pipeline.collect`."""
     recipe, run_of = recipe_of(run.job), search_of(run.job).run
     documents, many = read(sources, run, engine, recipe.around)
@@ -110,8 +110,7 @@ def decontaminated(sources: Sequence[Source], run: Run, engine: Engine) -> tuple
     item_tokens = documents.column("tokens")[border:].astype(np.int64)
     left_out = int(np.count_nonzero(times)) - int(np.count_nonzero(live)), int(np.count_nonzero(too_many))
     leaks = leaks_of(documents, mine, others, item_tokens, live, run_of, recipe, left_out)
-    items = Items(units, np.zeros(n, bool), np.zeros(n, bool), np.arange(n), np.arange(n))
-    return Cleaned(documents, removed, units, decision, left, leaks=leaks), items
+    return Cleaned(documents, removed, units, decision, left, leaks=leaks)
 
 
 #: Facts about buckets of a search that has none.

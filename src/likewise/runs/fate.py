@@ -21,8 +21,10 @@ from likewise.records import REJECTED, Edits
 from likewise.runs import decided, tables
 from likewise.runs.distinct import in_order
 from likewise.runs.items import Items, Run
-from likewise.runs.results import Decision
+from likewise.runs.results import Decision, Removed, Search
 from likewise.runs.tables import Made, Rows, clusters_rows, removed_rows
+from likewise.stages.bins import Bins
+from likewise.stages.clusters import Clusters
 from likewise.stages.facts import Facts, facts, first_true, merged
 
 #: Default of --min-left: a document of which no token is left is removed.
@@ -62,6 +64,27 @@ class Fate:
         kept = self.kept
         masks = ((block, [("removed", self.removed[part]), ("kept", kept[part])]) for part, block in blocks(self.documents, 0))
         return merged([facts(block, each, {}) for block, each in masks])
+
+    @property
+    def search(self) -> Search:
+        """What is known of the search."""
+        return self.decision.search
+
+    def reasons(self, bins: Bins) -> Facts:
+        """Return the numbers of compared rows that were removed, by reason and by value."""
+        return self.decision.outcomes(self.compared, bins)
+
+    def clusters(self, half_way: float | None) -> Clusters:
+        """Return the facts about clusters (`Decision.clusters`)."""
+        return self.decision.clusters(self.compared, half_way)
+
+    def median(self) -> float | None:
+        """Return the median value of near-duplicates; None without any."""
+        return self.decision.median()
+
+    def near_beginnings(self, most: int) -> Removed:
+        """Return the removed rows near the beginnings of their sources, for examples (`Decision.near_beginnings`)."""
+        return self.decision.near_beginnings(self.compared, most)
 
     def numbers(self, what: str) -> list[int]:
         """Return the number of rows of each source of the first collection that `chosen` chooses."""

@@ -11,11 +11,12 @@ import pyarrow.compute as pc
 
 from likewise.errors import DataError
 from likewise.io import storage
-from likewise.io.collection import STDIN, Collection
+from likewise.io.collection import STDIN
 from likewise.io.columns import wanted
 from likewise.io.field_names import top
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
+from likewise.io.numbered import Numbered
 from likewise.io.ranges import END
 from likewise.records import Records, Want
 from likewise.runs import shown
@@ -33,7 +34,7 @@ class Origin:
     It holds the compared column of data from Python, and of files only their names.
     """
 
-    def __init__(self, collection: Collection, run: Run, first: int = 0):
+    def __init__(self, collection: Numbered, run: Run, first: int = 0):
         """first: the number of the collection's first source among those of the run."""
         self.want = shown.showing(run.job.want)
         self.sources = [reduced(source, self.want) for source in collection.sources]
@@ -41,7 +42,7 @@ class Origin:
         self.files = collection.files
         self.first_row = collection.first_row
         begins: list[list[tuple[int, int]]] = [[(0, 0)] for _ in self.sources]  # of each chunk and the end: (place, rows before it)
-        for entry in collection.work.done("chunk"):
+        for entry in collection.chunks:
             chunks = begins[entry["source"]]
             chunks.append((entry["next"], chunks[-1][1] + entry["rows"]))
         self.begins = [np.array(chunks, np.int64) for chunks in begins]

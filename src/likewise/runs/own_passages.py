@@ -24,7 +24,7 @@ MOST = 20
 NOTHING_SKIPPED = {"cut": 0, "sampled": 0, "similar": 0, "missed_at_most": 0.0, "recall": 1.0, "buckets": []}
 
 
-def without_repeats(sources: Sequence[Source], run: Run) -> tuple[Fate, Items]:
+def without_repeats(sources: Sequence[Source], run: Run) -> Fate:
     """Find the runs of ``min_run`` tokens or more that occur before, and what becomes of the documents. Raises the errors of `pipeline.collect`.
 
     Tokens of later occurrences are cut out, with what lies between them. Those that overlap the first occurrence stay.
@@ -45,7 +45,7 @@ def without_repeats(sources: Sequence[Source], run: Run) -> tuple[Fate, Items]:
     decision = Decision(kept_row, similarity, nothing, np.arange(n), np.zeros((0, 2), np.int64), np.zeros(0), facts)
     items = Items(units, nothing, nothing, np.arange(n), np.flatnonzero(kept_row < 0))
     fate = fate_of(documents, items, decision, run)
-    return replace(fate, decision=replace(fate.decision, exact=fate.decision.removed)), items
+    return replace(fate, decision=replace(fate.decision, exact=fate.decision.removed))
 
 
 def most_repeated(found: Found) -> tuple[np.ndarray, np.ndarray]:

@@ -28,6 +28,7 @@ from likewise.items.ignored import ignoring
 from likewise.job import Job
 from likewise.messages import option
 from likewise.records import TEXT
+from likewise.runs.fate import Fate
 from likewise.runs.items import Items, Run, bare, note_need, words_of
 from likewise.stages.counting import Common
 from likewise.stages.listing import Listing
@@ -137,7 +138,9 @@ def find_pairs(items: Items, run: Run, engine: Engine, sides: np.ndarray | None)
 
 def star_pairs(items: Items, run: Run, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
     """Each removed row with the row kept in its place, by the greedy walk: (int64[m, 2] rows, float64[m] similarity or distance)."""
-    decision = engine.outcome(items.collection, items).decision
+    fate = engine.outcome(items.collection, items)
+    assert isinstance(fate, Fate)
+    decision = fate.decision
     rows = np.flatnonzero(decision.removed)
     return np.stack([decision.kept_row[rows], rows], axis=1), decision.similarity[rows]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from likewise.engines.engine import Engine
+from likewise.engines.engine import Engine, Outcome
 from likewise.io.formats.memory import take
 from likewise.io.inputs import Source
 from likewise.io.output import check_still, write_sealed, write_text
@@ -22,7 +22,7 @@ from likewise.runs import pipeline
 from likewise.runs import writing as outputs
 from likewise.runs.decontamination import decontaminated
 from likewise.runs.fate import Fate
-from likewise.runs.items import Items, Run
+from likewise.runs.items import Run
 from likewise.runs.origin import Origin
 from likewise.runs.own_passages import without_repeats
 from likewise.runs.results import Removal
@@ -38,9 +38,9 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
     """
     outputs.check_sketches(run.job)
     outputs.check(sources[: run.first_side], run.job.options, run.job.want, written=target is not None)
-    fate, items = outcome(sources, run, engine)
-    documents, decision = fate.documents, fate.decision
-    report = summary.summary(fate, items, run)
+    fate = outcome(sources, run, engine)
+    documents, search = fate.documents, fate.search
+    report = summary.summary(fate, run)
     origin = Origin(documents, run)
     kept = kept_table(fate, run.job, origin, given)
     tables = {name: (outputs.number_of(name, report), make) for name, make in fate.tables().items()}
@@ -48,35 +48,35 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
     if target is None:
         kept.to_arrow()  # while the work folder exists
         found = {name: Table(make().whole(), origin=origin) for name, (_, make) in tables.items()}
-        return Removal(kept, report=report, compared=decision.compared, **found)
+        return Removal(kept, report=report, compared=search.compared, **found)
     if not outputs.published(target, run):
         check_still(target, overwrite=outputs.may_replace(target, run))
         staged = outputs.write(fate, report, run, engine.write, tables)
         run.progress.finish()
-        facts = outputs.machine_facts(sources, decision, run)
+        facts = outputs.machine_facts(sources, search, run)
         write_sealed(facts, staged / "run.json")
-        page = render(report, facts, examples(fate.compared, decision, run.job))
+        page = render(report, facts, examples(fate, run.job))
         write_text(page, staged / "report.html")
         outputs.publish_staged(staged, target, run)
-    read = partial(written, typed=documents.id_note(0, decision.kept_side, decision.member_side) is not None)
+    read = partial(written, typed=documents.id_note(0, search.kept_side, search.member_side) is not None)
     found = {name: Table(read(target / f"{name}.parquet", number, make), origin=origin) for name, (number, make) in tables.items()}
-    return Removal(kept, report=report, compared=decision.compared, out=target, **found)
+    return Removal(kept, report=report, compared=search.compared, out=target, **found)
 
 
-def outcome(sources: Sequence[Source], run: Run, engine: Engine) -> tuple[Fate, Items]:
-    """Read the inputs and decide what is removed: (the outcome, what was compared)."""
+def outcome(sources: Sequence[Source], run: Run, engine: Engine) -> Outcome:
+    """Read the inputs and decide what becomes of the documents."""
     if run.job.options.level == "passage":
         return without_repeats(sources, run) if run.alone else decontaminated(sources, run, engine)
     documents = pipeline.collect(sources, run, engine)
     items = engine.distinct(pipeline.compared(documents, run.job), removing=True)
-    return engine.outcome(documents, items), items
+    return engine.outcome(documents, items)
 
 
-def kept_table(fate: Fate, job: Job, origin: Origin, given: Any) -> Table:
+def kept_table(fate: Outcome, job: Job, origin: Origin, given: Any) -> Table:
     """Return the kept documents: the records of a table in memory, without what was cut out of them, or ids and places."""
     collection = fate.documents
     count, source = fate.outcomes.total("kept"), collection.sources[0].path if collection.first_side == 1 else None
-    if not isinstance(source, pa.Table):
+    if not isinstance(source, pa.Table) or not isinstance(fate, Fate):
         later = LazyData(count, fate.kept_rows(0).schema, lambda rows: fate.kept_rows(rows).whole(), lambda: fate.kept_rows().whole())
         return Table(later, origin=origin)
 

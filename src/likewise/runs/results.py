@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,31 @@ if TYPE_CHECKING:
     from likewise.drawing.preview import Preview
 
 
+class Search(NamedTuple):
+    """What a report and the names of files need to know of the search behind a removal."""
+
+    facts: dict[str, Any]  # counters, for the report
+    compared: int  # number of compared pairs
+    value: pa.Field  # the type of similarities or distances
+    kept_side: int  # the side of the rows that others are duplicates of (`Collection.ids`)
+    pairs: int  # number of pairs in pairs.parquet
+    reasons: tuple[str, ...]  # for which items were removed
+
+    @property
+    def member_side(self) -> int:
+        """The side of the rows of all clusters."""
+        return BOTH if self.kept_side else 0
+
+
+class Removed(NamedTuple):
+    """Some removed rows."""
+
+    row: np.ndarray  # int64[n]
+    kept_row: np.ndarray  # int64[n]
+    value: np.ndarray  # float64[n]
+    reason: np.ndarray  # int8[n], of schema.REASONS
+
+
 @dataclass
 class Decision:
     """The outcome of each row of a collection, by row number. All files are written from it."""
@@ -45,9 +70,17 @@ class Decision:
     given: np.ndarray | None = None  # int8[n]: the reason of each removed row, if the values above do not tell it
 
     @property
-    def member_side(self) -> int:
-        """The side of the rows of all clusters."""
-        return BOTH if self.kept_side else 0
+    def search(self) -> Search:
+        """What is known of the search."""
+        reasons = ("exact", "equal", "near", *(() if self.given is None else ("passage", "rest")))
+        return Search(self.facts, self.compared, self.value, self.kept_side, len(self.matches), reasons)
+
+    def near_beginnings(self, rows: Collection, most: int) -> Removed:
+        """Return the removed rows that begin before ``most`` in their sources, as the rows kept for them do."""
+        start = rows.column("start")
+        row = np.flatnonzero(self.removed & (start < most))
+        row = row[start[self.kept_row[row]] < most]
+        return Removed(row, self.kept_row[row], self.similarity[row], self.reason[row])
 
     @property
     def removed(self) -> np.ndarray:

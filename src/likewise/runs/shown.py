@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise import methods
-from likewise.io.collection import Collection
 from likewise.io.field_names import mapped
+from likewise.io.numbered import Numbered
 from likewise.io.units import Units
 from likewise.kinds import of_payload
 from likewise.kinds.kind import DIGITS, NUMBERS
@@ -96,7 +96,7 @@ def listed(names: Sequence[str], unit: str) -> str:
     return f"{', '.join(names[:FIRST])}, ... and {len(names) - FIRST:,} more {unit}s"
 
 
-def read_again(collection: Collection, rows: Sequence[int], want: Want) -> dict[int, str]:
+def read_again(collection: Numbered, rows: Sequence[int], want: Want) -> dict[int, str]:
     """Return the contents of rows as shown to people, by row, read again from their sources."""
     if isinstance(collection, Units):
         return parts_read_again(collection, np.unique(np.asarray(rows, np.int64)), want)
@@ -109,7 +109,7 @@ def read_again(collection: Collection, rows: Sequence[int], want: Want) -> dict[
             found |= dict.fromkeys(here.tolist(), UNREAD)
             continue
         asked = showing(source.asked(want))
-        left = dict(zip(collection.column("start")[here].tolist(), here.tolist(), strict=True))
+        left = dict(zip(collection.starts(here).tolist(), here.tolist(), strict=True))
         for chunk in source.chunks_of(asked, [*left], collection.start_of_chunk(int(here[0]), number)):
             if held := [at for at in left if chunk.start <= at < chunk.start + len(chunk.data)]:
                 records = source.parse(chunk, asked)
@@ -126,7 +126,7 @@ def parts_read_again(units: Units, rows: np.ndarray, want: Want) -> dict[int, st
     return {row: texts.get(of, "")[begin:end] for row, of, (begin, end) in zip(rows.tolist(), document.tolist(), spans, strict=True)}
 
 
-def beginning(collection: Collection, row: int, want: Want) -> str:
+def beginning(collection: Numbered, row: int, want: Want) -> str:
     """Return the first SHOWN characters of a row's content."""
     return shortened(want.kind, read_again(collection, [row], want).get(row, ""))[:SHOWN]
 

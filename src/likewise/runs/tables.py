@@ -167,7 +167,7 @@ def removed_rows(collection: Collection, decision: Decision) -> Rows:
 
 def clusters_rows(collection: Collection, decision: Decision) -> Rows:
     """Return the table of clusters, cluster by cluster, the representative of each first."""
-    clustered, side = by_cluster(decision), decision.member_side
+    clustered, side = by_cluster(decision), decision.search.member_side
     names = names_of(collection, decision)
 
     def made(part: slice) -> Made:

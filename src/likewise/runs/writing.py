@@ -16,6 +16,7 @@ import pyarrow as pa
 import xxhash
 
 from likewise import __version__
+from likewise.engines.engine import Outcome
 from likewise.engines.threads import peak_memory
 from likewise.errors import DataError, UsageError, naming
 from likewise.index.settings import settings_of_job
@@ -25,6 +26,7 @@ from likewise.io.address import Address
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
+from likewise.io.numbered import Numbered
 from likewise.io.output import check_still, checksums, write_json, write_lines, write_sealed, write_table
 from likewise.io.placing import name_beside, publish, sweep
 from likewise.items.unicode_data import UNICODE_VERSION
@@ -36,7 +38,7 @@ from likewise.planning import choose
 from likewise.records import Each, Want, in_turn
 from likewise.runs.fate import Fate
 from likewise.runs.pipeline import Run, check_unchanged
-from likewise.runs.results import Decision
+from likewise.runs.results import Search
 from likewise.runs.tables import Rows
 
 #: Names the computation of shingles, other compared words, slots and band keys. Whatever changes a bit of them must change this name.
@@ -90,14 +92,14 @@ def check_cut(sources: Sequence[Source], level: str, want: Want) -> None:
                 check(source.path, source.asked(want))
 
 
-def write(fate: Fate, report: dict[str, Any], run: Run, copy: Copy, made: dict[str, tuple[int, Callable[[], Rows]]]) -> Path:
+def write(fate: Outcome, report: dict[str, Any], run: Run, copy: Copy, made: dict[str, tuple[int, Callable[[], Rows]]]) -> Path:
     """Fill the staged folder step by step and return it. Files that an interrupted run finished and that are unchanged are not written again.
 
     copy: writes rows of a source unchanged (`engines.engine.Engine.write`). made: tables by name, with their numbers of rows.
     """
     options, work = run.job.options, run.work
-    collection, decision = fate.documents, fate.decision
-    staged, note = work.staged(), collection.id_note(0, decision.kept_side, decision.member_side)
+    collection, search = fate.documents, fate.search
+    staged, note = work.staged(), collection.id_note(0, search.kept_side, search.member_side)
     counts = report["counts"]
     # threads work within one file or across several, never both: a task that waits for other tasks could deadlock
     within, across = (run.threads.map, in_turn) if collection.first_side == 1 else (in_turn, run.threads.map)
@@ -108,9 +110,10 @@ def write(fate: Fate, report: dict[str, Any], run: Run, copy: Copy, made: dict[s
         alone(staged / "report.json", None, lambda path: write_json(report, path)),
     ]
     if options.sketches:
-        tables += of_sketches(collection, fate.kept, run, staged / "sketches")
+        assert isinstance(fate, Fate)  # of an engine on one machine
+        tables += of_sketches(fate.documents, fate.kept, run, staged / "sketches")
     if options.pairs:
-        tables.append(table(staged / "pairs.parquet", len(decision.matches), fate.pairs_rows, note))
+        tables.append(table(staged / "pairs.parquet", search.pairs, fate.pairs_rows, note))
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
     run.begin("writing", sum(step.rows or 0 for step in of_records + tables), "records")
     run.progress.resumed(sum(step.rows or 0 for step in of_records + tables if step.name in written))
@@ -242,7 +245,7 @@ def digest(path: Path) -> str | None:
         return xxhash.xxh3_128_hexdigest(path.read_bytes()) if path.is_file() else None
 
 
-def records(fate: Fate, job: Job, staged: Path, counts: dict[str, int], copy: Copy) -> list[Step]:
+def records(fate: Outcome, job: Job, staged: Path, counts: dict[str, int], copy: Copy) -> list[Step]:
     """Return the steps that write records or stand for them (--output and --removed-records). Raises AssertionError if their rows do not add up."""
     collection, options = fate.documents, job.options
     whole = {
@@ -260,7 +263,7 @@ def records(fate: Fate, job: Job, staged: Path, counts: dict[str, int], copy: Co
     return steps
 
 
-def copied(fate: Fate, job: Job, what: str, folder: Path, copy: Copy) -> list[Step]:
+def copied(fate: Outcome, job: Job, what: str, folder: Path, copy: Copy) -> list[Step]:
     """Return a step per source that writes its rows of one outcome (`Fate.chosen`) under ``folder``, unchanged but for what is cut out or added."""
     collection = fate.documents
 
@@ -284,7 +287,7 @@ def copied(fate: Fate, job: Job, what: str, folder: Path, copy: Copy) -> list[St
     return [Step(f"{folder.name}/{number}", count, partial(step, number)) for number, count in enumerate(rows)]
 
 
-def manifest(collection: Collection, job: Job, outputs: list[dict[str, Any]]) -> dict[str, Any]:
+def manifest(collection: Numbered, job: Job, outputs: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the content of manifest.json, without its checksum."""
     inputs = [
         {"source": printable(source.name), "rows": int(rows), "xxh3_128": digest}
@@ -302,7 +305,7 @@ def sided(name: str, entries: list[Any], first_side: int) -> dict[str, list[Any]
     return {name: first, "against": second} if second else {name: first}
 
 
-def machine_facts(sources: Sequence[Source], decision: Decision, run: Run) -> dict[str, Any]:
+def machine_facts(sources: Sequence[Source], search: Search, run: Run) -> dict[str, Any]:
     """Return the content of run.json: times, rates and the machine, which may differ from run to run."""
     from importlib.metadata import version
 
@@ -310,7 +313,7 @@ def machine_facts(sources: Sequence[Source], decision: Decision, run: Run) -> di
     return {
         **{side: list(chain.from_iterable(listed)) for side, listed in sided("inputs", files, run.first_side).items()},
         "seconds": {stage: round(seconds, 3) for stage, seconds in run.progress.seconds.items()},
-        "compared": decision.compared,
+        "compared": search.compared,
         "input_bytes": sum(source.size for source in sources),
         "work_bytes": sum(run.work.lengths.values()),
         "memory_bytes": run.memory,
