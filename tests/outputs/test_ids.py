@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from itertools import pairwise
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
-from likewise.io.idcolumn import PLAIN, QUOTED, id_column
+from likewise.io.idcolumn import PLAIN, QUOTED, IdFacts, ambiguous, block_of, id_column, id_facts
 from likewise.io.ids import as_json, compact, from_json, repeated, to_json
+from likewise.items import binary
 
 
 def column(*texts: str | bytes | None):
@@ -193,3 +198,29 @@ def test_each_of_two_collections_has_ids_of_its_own_type(left, right, kinds) -> 
     assert [nearest["id_b"].to_pylist(), nearest["id_a"].to_pylist()] == [first, second]
     none = lw.pairs(side(left), against=side(right).slice(0, 0), by="words:2").to_arrow()
     assert len(none) == 0
+
+
+#: Ids of one type, and of any: whole numbers, also with fractions of 0 and beyond 64 bits, others, texts with and without escapes, and others.
+ONE_TYPE = [
+    *(st.integers(-3, 3), st.integers(2**63 - 2, 2**64 + 1), st.sampled_from([1.0, 2.0, 3, -0.0]), st.sampled_from([1.5, 2.0, 1e300])),
+    *(st.sampled_from(["7", "1", "a", "", "\u00e9"]), st.sampled_from(["a", "line\nend", "\ud800"]), st.booleans(), st.sampled_from([[1], {"a": 1}])),
+]
+IDS = st.one_of(*(st.lists(st.one_of(st.none(), one), max_size=12) for one in ONE_TYPE), st.lists(st.one_of(st.none(), *ONE_TYPE), max_size=12))
+
+
+@given(IDS, st.lists(st.integers(0, 12), max_size=3))
+def test_a_column_of_ids_is_made_of_blocks(values: list[Any], cuts: list[int]) -> None:
+    ids = binary.from_list([None if value is None else as_json(value) for value in values])
+    borders = sorted({0, len(ids), *(min(cut, len(ids)) for cut in cuts)})
+    blocks = [ids[begin:end] for begin, end in pairwise(borders)]
+    facts = reduce(IdFacts.merged, (id_facts(block.drop_null()) for block in blocks), IdFacts())
+    assert facts == id_facts(ids.drop_null())
+    whole = id_column(ids)
+    assert (whole is None) == (facts.number == 0)
+    if whole is None:
+        return
+    quoted = not facts.ways and ambiguous(ids.drop_null())
+    made = [block_of(block, facts, quoted=quoted) for block in blocks]
+    assert pa.concat_arrays([block.values for block in made]).equals(whole.values)
+    assert {block.note for block in made} == {whole.note}
+    assert whole.json is None or pa.concat_arrays([block.json for block in made]).equals(whole.json)

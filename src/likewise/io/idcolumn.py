@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ from likewise.items.wrapped import wrapped
 
 #: So many ids are converted one by one; and the columns of ids that are all whole numbers below 2^63, or all strings.
 FEW, ONE_TYPE = 64, {int: pa.int64(), str: pa.string()}
+#: Bytes of ids from which on their texts get 64-bit offsets.
+LARGE = 2**31
 #: Notes on columns with ids of several types (metadata ``likewise.ids`` of the written tables).
 PLAIN = "text, because the ids have several types"
 QUOTED = "JSON text, because ids of different types would have the same text"
@@ -59,16 +62,61 @@ def id_column(ids: pa.ChunkedArray | pa.LargeBinaryArray) -> IdColumn | None:
     if ids.null_count:
         found = id_column(ids.drop_null())
         return None if found is None else found.filled(ids.is_valid().to_numpy(zero_copy_only=False))
-    offsets, data = binary.parts(ids)
-    kinds = np.unique(_KIND[data[offsets[:-1]]])  # JSON text is never empty
-    if len(kinds) == 1 and (column := _COLUMNS[int(kinds[0])](ids)) is not None:
-        return IdColumn(column)
-    ids = _without_fractions(ids)
-    plain = binary.from_list(_plain(text) for text in ids.to_pylist())
+    large = len(binary.used(ids)) >= LARGE
+    for way in _ways(ids):
+        if (values := WAYS[way](ids)) is not None:
+            return IdColumn(_text(values, large=large))
+    return _texts(ids, large=large, whole=_whole_numbers(ids), quoted=ambiguous(ids))
+
+
+class IdFacts(NamedTuple):
+    """What decides the type of a column of ids. Facts about several blocks of ids are merged, in any order."""
+
+    number: int = 0
+    ways: frozenset[str] = frozenset()  # those of `WAYS` that hold all the ids
+    whole: bool = True  # no number has a fraction
+    size: int = 0  # bytes of the ids
+
+    def merged(self, other: IdFacts) -> IdFacts:
+        """The facts about the ids of both."""
+        if not self.number or not other.number:
+            return self if self.number else other
+        return IdFacts(self.number + other.number, self.ways & other.ways, self.whole and other.whole, self.size + other.size)
+
+
+def id_facts(ids: pa.LargeBinaryArray) -> IdFacts:
+    """Facts about ids, JSON text without null."""
+    if not len(ids):
+        return IdFacts()
+    ways = frozenset(way for way in _ways(ids) if WAYS[way](ids) is not None)
+    return IdFacts(len(ids), ways, _whole_numbers(ids), len(binary.used(ids)))
+
+
+def block_of(ids: pa.LargeBinaryArray, facts: IdFacts, *, quoted: bool) -> IdColumn:
+    """Some of the ids that ``facts`` are about, JSON text or null, in the column of all. quoted: these are `ambiguous`."""
+    large = facts.size >= LARGE
+    way = next((way for way in WAYS if way in facts.ways), None)
+    some = ids.drop_null()
+    values = None if way is None else WAYS[way](some)
+    column = _texts(some, large=large, whole=facts.whole, quoted=quoted) if values is None else IdColumn(_text(values, large=large))
+    return column.filled(ids.is_valid().to_numpy(zero_copy_only=False)) if ids.null_count else column
+
+
+def ambiguous(ids: pa.LargeBinaryArray) -> bool:
+    """True if two different ids have the same plain text, such as 7 and "7". Ids may be cut into blocks, with all ids of one plain text in one."""
+    ids = without_fractions(ids) if _whole_numbers(ids) else ids
     hasher = Hasher(0)  # one key for all runs: a collision, which leads to JSON text, must not depend on the run
-    if len(np.unique(hasher.strings(plain))) < len(np.unique(hasher.strings(ids))):
-        return IdColumn(_text(ids), ids, QUOTED)
-    return IdColumn(_text(plain), ids, PLAIN)
+    return len(np.unique(hasher.strings(_plain_texts(ids)))) < len(np.unique(hasher.strings(ids)))
+
+
+def _texts(ids: pa.LargeBinaryArray, *, large: bool, whole: bool, quoted: bool) -> IdColumn:
+    """Ids of several types as texts. whole: no number of the column has a fraction, so 1 stands for 1.0."""
+    ids = without_fractions(ids) if whole else ids
+    return IdColumn(_text(ids, large=large), ids, QUOTED) if quoted else IdColumn(_text(_plain_texts(ids), large=large), ids, PLAIN)
+
+
+def _plain_texts(ids: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
+    return binary.from_list(_plain(text) for text in ids.to_pylist())
 
 
 def _plain(text: bytes) -> bytes:
@@ -76,50 +124,47 @@ def _plain(text: bytes) -> bytes:
     return json.loads(text).encode("utf-8", "backslashreplace") if text.startswith(b'"') else text
 
 
-def _without_fractions(ids: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
-    """The ids with 1 for 1.0, unless other numbers have fractions.
-
-    A column with a missing id holds floats in some tables and whole numbers in others.
-    """
+def _whole_numbers(ids: pa.LargeBinaryArray) -> bool:
+    """True if no number has a fraction. A column with a missing id holds floats in some tables and whole numbers in others."""
     numbers = ids.filter(pc.match_substring_regex(ids, "^[-0-9]"))
-    return without_fractions(ids) if pc.all(pc.match_substring_regex(numbers, rf"{WHOLE}|^-?[0-9]+$")).as_py() else ids
+    return bool(pc.all(pc.match_substring_regex(numbers, rf"{WHOLE}|^-?[0-9]+$"), min_count=0).as_py())
 
 
-def _text(values: pa.LargeBinaryArray) -> pa.Array:
-    """A string column, with 64-bit offsets only if 32 bits do not suffice."""
-    return values.cast(pa.string() if len(binary.used(values)) < 2**31 else pa.large_string())
+def _text(values: pa.Array, *, large: bool) -> pa.Array:
+    """Texts as a string column, with 64-bit offsets only if 32 bits do not suffice for all ids; other values as they are."""
+    return values.cast(pa.large_string() if large else pa.string()) if pa.types.is_large_binary(values.type) else values
 
 
 def _strings(ids: pa.LargeBinaryArray) -> pa.Array | None:
-    """Ids that are all strings, as a string column; None if Arrow cannot hold them."""
+    """Ids that are all strings, as texts; None if Arrow cannot hold them."""
     if not (binary.used(ids) == 0x5C).any():  # no escape: the id is the bytes between the quotes
-        return _text(pc.binary_slice(ids, 1, -1))
+        return pc.binary_slice(ids, 1, -1)
     try:
-        return _text(binary.from_list(json.loads(text).encode() for text in ids.to_pylist()))
+        return binary.from_list(json.loads(text).encode() for text in ids.to_pylist())
     except UnicodeEncodeError:  # a lone surrogate, which an Arrow string cannot hold
         return None
 
 
-def _numbers(ids: pa.LargeBinaryArray) -> pa.Array | None:
-    """Ids that are all numbers, as int64, uint64 or double; None if no type holds them all."""
-    if (whole := _whole(ids)) is not None or (whole := _whole(_without_fractions(ids))) is not None:
-        return whole
+def _whole(ids: pa.LargeBinaryArray, kind: pa.DataType) -> pa.Array | None:
+    """Numbers as int64 or uint64; None if it does not hold them all."""
+    try:
+        return ids.cast(pa.large_string()).cast(kind)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _without_fractions(ids: pa.LargeBinaryArray, kind: pa.DataType) -> pa.Array | None:
+    """Numbers as int64 or uint64, with 1 for 1.0; None if one of them has a fraction."""
+    return _whole(without_fractions(ids), kind) if _whole_numbers(ids) else None
+
+
+def _doubles(ids: pa.LargeBinaryArray) -> pa.Array | None:
+    """Numbers as double; None if one of them is written as a whole number, or is not finite."""
     text = ids.cast(pa.large_string())
-    if not pc.all(pc.match_substring_regex(text, "[.eE]")).as_py():
+    if not pc.all(pc.match_substring_regex(text, "[.eE]"), min_count=0).as_py():
         return None
     numbers = text.cast(pa.float64())
-    return numbers if pc.all(pc.is_finite(numbers)).as_py() else None
-
-
-def _whole(ids: pa.LargeBinaryArray) -> pa.Array | None:
-    """Numbers as int64 or uint64; None if neither holds them all."""
-    text = ids.cast(pa.large_string())
-    for kind in (pa.int64(), pa.uint64()):
-        try:
-            return text.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-    return None
+    return numbers if pc.all(pc.is_finite(numbers), min_count=0).as_py() else None
 
 
 def _booleans(ids: pa.LargeBinaryArray) -> pa.Array:
@@ -128,9 +173,26 @@ def _booleans(ids: pa.LargeBinaryArray) -> pa.Array:
     return wrapped(data[offsets[:-1]] == ord("t"))
 
 
-#: First byte of a JSON text -> its type, as an index of _COLUMNS.
+def _ways(ids: pa.LargeBinaryArray) -> tuple[str, ...]:
+    """The ways that the first bytes of ids allow, none of them null, in order."""
+    offsets, data = binary.parts(ids)
+    kinds = np.unique(_KIND[data[offsets[:-1]]])  # JSON text is never empty
+    return _OF_KIND[int(kinds[0])] if len(kinds) == 1 else ()
+
+
+#: Ways to make a column of one type of ids; None if it does not hold them all. The first one that does is taken.
+WAYS: dict[str, Callable[[pa.LargeBinaryArray], pa.Array | None]] = {
+    "string": _strings,
+    "int64": partial(_whole, kind=pa.int64()),
+    "uint64": partial(_whole, kind=pa.uint64()),
+    "whole int64": partial(_without_fractions, kind=pa.int64()),
+    "whole uint64": partial(_without_fractions, kind=pa.uint64()),
+    "double": _doubles,
+    "bool": _booleans,
+}
+#: First byte of a JSON text -> its type, as an index of _OF_KIND: the ways of each type.
 _KIND = np.zeros(256, np.uint8)
 _KIND[list(b'"')] = 1
 _KIND[list(b"-0123456789")] = 2
 _KIND[list(b"tf")] = 3
-_COLUMNS: tuple[Callable[[pa.LargeBinaryArray], pa.Array | None], ...] = (lambda _: None, _strings, _numbers, _booleans)
+_OF_KIND = ((), ("string",), tuple(WAYS)[1:-1], ("bool",))
