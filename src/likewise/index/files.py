@@ -145,6 +145,15 @@ class Arrays:
         end = min((block + 1) * BLOCK, len(self._bytes))
         return damaged(self.path, f"bytes {block * BLOCK + 1:,} to {end:,} are not what was written")
 
+    def read(self, place: int, begin: int, end: int) -> np.ndarray:
+        """A part of an array. Raises FormatError if a block of it is wrong."""
+        some = self.arrays[place][begin:end]
+        at = some.ctypes.data - self._bytes.ctypes.data
+        for block in range(at // BLOCK, -(-(at + some.nbytes) // BLOCK)):
+            if not self._is_right(block):
+                raise self._fault(block)
+        return some
+
     def refuse(self) -> None:
         """Raise FormatError if a kernel found a block that is wrong."""
         if self._unread[-1]:
@@ -189,6 +198,9 @@ class Held:
 
     def abandon(self) -> None:
         self._pieces, self.arrays = [], []
+
+    def read(self, place: int, begin: int, end: int) -> np.ndarray:
+        return self.arrays[place][begin:end]
 
     def refuse(self) -> None:
         """As in `Arrays`."""

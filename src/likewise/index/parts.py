@@ -12,17 +12,18 @@ from itertools import chain
 
 import numpy as np
 
+from likewise.index.overfull import budget, first_of_each, levels
 from likewise.index.segment import Building, Form, Kept, Segment, hashed, joined_ids, places_of
 from likewise.index.several import ALL, Several
 from likewise.index.store import Contents, Items, Members
 from likewise.index.tail import NONE_GONE, Recent
 from likewise.kernels import segments
-from likewise.stages import candidates
 
 EVERY = slice(None)
 Part = Segment | Recent
 #: Items that are read at once to be merged.
 BLOCK = 1 << 14
+NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,39 +52,32 @@ class Piece:
     def gone_items(self) -> np.ndarray:
         return places_of(self.gone, self.part.items)
 
-    def bucket(self, band: int, keys: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-        """The living contents that have these keys in a band and those after it, in order of arrival: the numbers of their first living items, and
-        their places in the bucket of the first key.
-        """
-        return self._kept.get((band, *keys), lambda: self._bucket(band, keys))
+    def firsts(self, rows: np.ndarray) -> np.ndarray:
+        """The numbers of the first living items of contents, int64[n]; -1: all were removed."""
+        return self.part.firsts(rows, self.gone)
 
-    def _bucket(self, band: int, keys: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-        if len(keys) > 1:
-            numbers, places = self.bucket(band, keys[:-1])
-            mine = np.flatnonzero(self.finer(band, keys[:-1]) == np.uint64(keys[-1]))
-            return numbers[mine], places[mine]
-        numbers = self.part.firsts(self.part.bucket(band, keys[0]), self.gone)
-        if not len(self.gone):
-            return numbers, np.arange(len(numbers), dtype=np.int32)
-        places = np.flatnonzero(numbers >= 0)
-        places = places[np.argsort(numbers[places], kind="stable")].astype(np.int32)
-        return numbers[places], places
-
-    def finer(self, band: int, keys: tuple[int, ...]) -> np.ndarray:
-        """The keys of the next band of such a bucket."""
-        found, places = self.part.finer(band, keys[0], len(keys)), self.bucket(band, keys)[1]
-        return found if len(places) == len(found) and not len(self.gone) else found[places]
+    def first(self, band: int, keys: tuple[int, ...], most: int) -> np.ndarray:
+        """The first living contents that have these keys in a band and those after it, at most so many: numbers of their first living items."""
+        numbers = self.firsts(self.part.members(band, keys, most, self.gone))
+        return np.sort(numbers[numbers >= 0])[:most] if len(self.gone) else numbers
 
     def heads(self, band: int, keys: tuple[int, ...], most: int) -> tuple[np.ndarray, ...]:
         """The first contents of such a bucket with each key of the next band, at most so many: their numbers, and these keys."""
-        return self._kept.get((-1 - most, band, *keys), lambda: headed(self.bucket(band, keys)[0], self.finer(band, keys), most))
+        if kept := self.part.heads(band, keys, most):
+            numbers = self.firsts(kept[0])
+            if not len(self.gone) or (numbers == self.part.firsts(kept[0], NONE_GONE)).all():  # others are heads only in the places of these
+                return numbers, kept[1]
+        return self._kept.get((most, band, *keys), lambda: self._headed(band, keys, most))
 
-
-def headed(numbers: np.ndarray, keys: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first number with each key, at most so many, and these keys."""
-    table, places = np.zeros((1 << (4 * most).bit_length(), 2), np.uint64), np.empty(most, np.int64)
-    places = places[: segments.heads(np.ascontiguousarray(keys), table, places)]
-    return numbers[places], keys[places]
+    def _headed(self, band: int, keys: tuple[int, ...], most: int) -> tuple[np.ndarray, ...]:
+        rows = self.part.members(band, keys, self.part.items, self.gone)
+        numbers, finer = self.firsts(rows), self.part.keys(rows, (band + len(keys)) % self.part.form.bands)
+        if len(self.gone):
+            order = np.argsort(numbers, kind="stable")
+            order = order[numbers[order] >= 0]
+            numbers, finer = numbers[order], finer[order]
+        places = first_of_each(finer, most)
+        return numbers[places], finer[places]
 
 
 class Together:
@@ -169,7 +163,7 @@ class Parts:
     # --- who meets whom
 
     def members(self, keys: np.ndarray, copy: np.ndarray) -> Members:
-        most, raw, keys = max(1, candidates.BUDGET), np.zeros(keys.shape, np.int64), np.ascontiguousarray(keys, np.uint64)
+        most, raw, keys = budget(), np.zeros(keys.shape, np.int64), np.ascontiguousarray(keys, np.uint64)
         found = [group.look(keys, most, raw) for group in self.groups]
         crowded = np.zeros(len(keys), bool)
         query, numbers = self._joined([(query, numbers) for numbers, query, _ in found if len(numbers)])
@@ -294,46 +288,57 @@ class Overfull:
 
     def __init__(self, view: Parts, keys: np.ndarray, most: int):
         self.view, self.keys, self.most = view, keys.tolist(), most
-        self.levels = min(candidates.FINER, len(self.keys) - 1)
+        self.levels = levels(len(self.keys))
 
     def met(self, copy: np.ndarray) -> tuple[np.ndarray, bool]:
         """The contents that the query meets, and whether a bucket is overfull, so that it does not meet all."""
         same = [int(piece.part.firsts(rows, piece.gone)[0]) for piece in self.view.pieces if (rows := piece.part.rows_with(copy[None]))[0] >= 0]
         living = np.array([number for number in same if number >= 0][:1], np.int64)
-        met, crowded = set(living[self.view.contents(living).size > 0].tolist()), False
-        for band in range(len(self.keys)):
-            found, all_ = self.in_band(band)
-            met |= set(found)
-            crowded |= not all_
-        return np.array(sorted(met), np.int64), crowded
+        found, all_ = zip(*map(self.in_band, range(len(self.keys))), strict=True)
+        return np.unique(np.concatenate([living[self.view.contents(living).size > 0], *found])), not all(all_)
 
-    def in_band(self, band: int) -> tuple[list[int], bool]:
+    def in_band(self, band: int) -> tuple[np.ndarray, bool]:
         """The contents that it meets in one band, and True if these are all of the bucket."""
-        pieces, found = self.view.pieces, dict[int, None]()
+        found = list[np.ndarray]()
         keys: tuple[int, ...] = (self.keys[band],)
         while True:
             first = self.first(band, keys, self.most)
             if len(first) < self.most or len(keys) > self.levels:
-                found |= dict.fromkeys(first)
-                return list(found), len(self.first(band, keys[:1], len(found) + 1)) <= len(found)
-            numbers, finer = map(np.concatenate, zip(*(piece.heads(band, keys, self.most) for piece in pieces), strict=True))
-            found |= dict.fromkeys(headed(numbers, finer, self.most)[0].tolist())
+                met = np.unique(np.concatenate([*found, first]))
+                return met, len(self.first(band, keys[:1], len(met) + 1)) <= len(met)
+            found.append(self.heads(band, keys))
             keys = (*keys, self.keys[(band + len(keys)) % len(self.keys)])
 
-    def first(self, band: int, keys: tuple[int, ...], most: int) -> list[int]:
+    def heads(self, band: int, keys: tuple[int, ...]) -> np.ndarray:
+        """The first contents of such a bucket in all parts with each key of the next band."""
+        numbers, finer = NONE, NONE.view(np.uint64)
+        for piece in self.view.pieces:
+            if len(numbers) < self.most:
+                both = [np.concatenate(pair) for pair in zip((numbers, finer), piece.heads(band, keys, self.most), strict=True)]
+                places = first_of_each(both[1], self.most)
+                numbers, finer = both[0][places], both[1][places]
+        return numbers
+
+    def first(self, band: int, keys: tuple[int, ...], most: int) -> np.ndarray:
         """The first contents with these keys in all parts, at most so many."""
-        found: list[int] = []
+        found, left = list[np.ndarray](), most
         for place, piece in enumerate(self.view.pieces):
-            numbers = piece.bucket(band, keys)[0]
-            for begin in range(0, len(numbers), most):
-                if len(found) < most:
-                    found += self.new(place, numbers[begin : begin + most]).tolist()
-        return found[:most]
+            new, asked = NONE, left
+            while left and len(new) < left:
+                numbers = piece.first(band, keys, asked)
+                new = self.new(place, numbers)
+                if len(numbers) < asked:
+                    break
+                asked *= 4
+            found.append(new[:left])
+            left -= len(found[-1])
+        return np.concatenate(found)
 
     def new(self, place: int, numbers: np.ndarray) -> np.ndarray:
         """Those of the contents of a part that are living in no earlier part."""
-        new = np.ones(len(numbers), bool)
-        copy = self.view.copy_of(numbers) if place else np.zeros((0, 2), np.uint64)
+        if not place or not len(numbers):
+            return numbers
+        new, copy = np.ones(len(numbers), bool), self.view.copy_of(numbers)
         for piece in self.view.pieces[:place]:
             rows = piece.part.rows_with(copy)
             there = np.flatnonzero(rows >= 0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -18,27 +19,33 @@ from typing import Any, NamedTuple
 import numpy as np
 import xxhash
 
+from likewise.compiled.holding import Steady
 from likewise.errors import FormatError, UsageError
 from likewise.index.files import Arrays, Held, Writing, damaged
+from likewise.index.overfull import Heads, budget, kept_of
 from likewise.index.several import Several
 from likewise.index.store import KEY_BITS, Items
 from likewise.kernels import compact_sets, segments, sorted_bands
 from likewise.kernels.records import record_of
 from likewise.kernels.segments import Copies, Ends, Living
-from likewise.kernels.sorted_bands import DAMAGED, ROW, Band, Bands
+from likewise.kernels.sorted_bands import DAMAGED, Band, Bands
+from likewise.stages import candidates
 
 #: The most items of a segment.
 MOST = 1 << sorted_bands.ROW_BITS
 SUFFIXES = (".bands", ".items", ".sets")
 #: In each, how many arrays there are, and which are read whole when it is opened.
-ARRAYS = (5, (0, 1, 3)), (10, (0, 1, 2, 3)), (5, ())
+ARRAYS = (9, (0, 1, 3, 5, 6)), (10, (0, 1, 2, 3)), (5, ())
+#: The array of a band's file with the rows of heads of overfull buckets; their keys follow.
+HEADS = 7
 #: Contents whose keys are gathered from the bands at once, when items are read in order.
 AT_ONCE = 1 << 20
+members, firsts = Steady(segments.members), Steady(segments.firsts)
 #: Bytes of arrays about overfull buckets that a part keeps in memory.
 KEPT = 64 << 20
 NOTHING = np.zeros(0, np.uint64)
 #: The bytes of a value in each array of the files, in their order.
-WIDTHS = [(int(one),) if one in "148" else (2, 4) if one == "e" else (1, 8) for one in "8484884448448e1w8e8e"]
+WIDTHS = [(int(one),) if one in "148" else (2, 4) if one == "e" else (1, 8) for one in "84848884884448448e1w8e8e"]
 
 
 class Form(NamedTuple):
@@ -133,8 +140,8 @@ class Segment:
         bands, items, sets = (each.arrays for each in held)
         if not all(array.itemsize in wanted for array, wanted in zip((*bands, *items, *sets), WIDTHS, strict=True)):
             raise self._damage("its arrays have values of other types")
-        facts, borders, entries, id_borders, id_entries = bands
-        self.first, self.last, self.items, self.contents, meeting = facts.tolist()
+        facts, borders, entries, id_borders, id_entries, *heads = bands
+        self.first, self.last, self.items, self.contents, meeting, self._budget, self._depth = facts.tolist()
         numbers, extra_item, extra_row, by_row, high, low, order, base, more, text = items
         self._data, self._sizes, self._ends = sets[0], ends_of(*sets[1:3]), ends_of(*sets[3:5])  # of contents
         self._id_ends, self._text = ends_of(base, more), text
@@ -144,7 +151,10 @@ class Segment:
         self._check_lengths(meeting, borders, entries)
         self._bands = Bands(borders.reshape(form.bands, -1), entries.reshape(form.bands, meeting))
         most = {"full": 1, "compact": 8}.get(form.sets, 1 << 32) * len(self._data)  # words; each takes a bit at least
-        self._finer = Kept()
+        try:
+            self._heads = Heads(heads, 2 + self._depth)
+        except ValueError:
+            raise self._damage("its lists of overfull buckets do not fit together") from None
         parts = self._living, self._bands, self._copies, self._sizes, self._ids, self._id_ends, text, self._ends, self._data, most
         self._of_bands, self._of_items, of_sets = (each.blocks for each in held)
         self.record = record_of(*parts, self._of_bands, self._of_items, of_sets)  # for kernels.several
@@ -233,16 +243,21 @@ class Segment:
 
     # --- who meets whom
 
-    def bucket(self, band: int, key: int) -> np.ndarray:
-        """The contents with a key: rows int64[n], ascending."""
-        entries, place = self._bands.entries[band], np.empty((1, 2), np.int64)
-        self._checked(sorted_bands.ranges(self._of_bands, self._bands.borders[band], entries, np.array([key], np.uint64), place))
-        begin, end = place[0].tolist()
-        return (entries[begin:end] & ROW).astype(np.int64)
+    def members(self, band: int, keys: tuple[int, ...], most: int, gone: np.ndarray) -> np.ndarray:
+        """The contents with these keys in a band and those after it: rows int64[n], ascending, with the first ``most`` by number."""
+        out, wanted = np.empty(min(most, self.contents), np.int64), np.array(keys, np.uint64)
+        count = self._checked(members(self._of_bands, self._bands, self.living(gone), band, wanted, most, out))
+        if count > len(out):
+            out = np.empty(count, np.int64)
+            self._checked(members(self._of_bands, self._bands, self.living(gone), band, wanted, most, out))
+        return out[:count]
 
-    def finer(self, band: int, key: int, level: int) -> np.ndarray:
-        """The keys that the contents in a bucket have in a later band: uint64[n]."""
-        return self._finer.get((band, key, level), lambda: (self.keys(self.bucket(band, key), (band + level) % self.form.bands),))[0]
+    def heads(self, band: int, keys: tuple[int, ...], most: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The first rows of such a bucket with each key of the next band, at most so many, and these keys; None: they are not kept."""
+        if (self._budget, self._depth) != (most, candidates.FINER):
+            return None
+        begin, end = self._heads.range_of(band, keys)
+        return (self._held[0].read(HEADS, begin, end).astype(np.int64), self._held[0].read(HEADS + 1, begin, end)) if end else None
 
     def keys(self, rows: np.ndarray, band: int) -> np.ndarray:
         """The keys of contents, each once, in a band: uint64[n]; 0 for empty ones."""
@@ -255,7 +270,7 @@ class Segment:
     def firsts(self, rows: np.ndarray, gone: np.ndarray) -> np.ndarray:
         """The number of the first living item of each content; -1 if all were removed."""
         out = np.empty(len(rows), np.int64)
-        segments.firsts(self.living(gone), rows, out)
+        firsts(self.living(gone), rows, out)
         return out
 
     def rows_with(self, copy: np.ndarray) -> np.ndarray:
@@ -384,13 +399,14 @@ class Building:
         def band(keys: Sequence[np.ndarray]) -> Band:
             return sorted_bands.band_of(np.concatenate(keys)[meeting], meeting)
 
-        bands.put(np.array([numbers[0], numbers[-1], self.items, self._rows, len(meeting)], np.int64))
+        bands.put(np.array([numbers[0], numbers[-1], self.items, self._rows, len(meeting), budget(), candidates.FINER], np.int64))
         made = [band([keys[number] for keys in self._keys]) for number in range(self.form.bands)]
         for field in range(2):
             bands.begin(made[0][field].dtype)
             for each in made:
                 bands.more(each[field])
-        for array in sorted_bands.band_of(hashes, np.arange(self.items, dtype=np.uint32)):
+        column = lru_cache(1 + candidates.FINER)(lambda number: np.concatenate([keys[number % len(made)] for keys in self._keys]))
+        for array in (*sorted_bands.band_of(hashes, np.arange(self.items, dtype=np.uint32)), *kept_of(made, column)):
             bands.put(array)
 
     def _put_items(self, numbers: np.ndarray, row: np.ndarray, lengths: np.ndarray) -> None:

@@ -189,12 +189,15 @@ class Recent:
 
     # --- overfull buckets
 
-    def bucket(self, band: int, key: int) -> np.ndarray:
-        out = np.empty(self.items, np.int64)
-        return out[: tails.bucket(self._table, self.items, band, np.uint64(key), out)]
+    def members(self, band: int, keys: tuple[int, ...], most: int, gone: np.ndarray) -> np.ndarray:
+        out = np.empty(self.items if len(gone) else min(most, self.items), np.int64)
+        return out[: tails.members(self._table, self.items, band, np.array(keys, np.uint64), out)]
 
-    def finer(self, band: int, key: int, level: int) -> np.ndarray:
-        return self._table.columns[self.bucket(band, key), (band + level) % self.form.bands]
+    def keys(self, rows: np.ndarray, band: int) -> np.ndarray:
+        return self._table.columns[rows, band]
+
+    def heads(self, band: int, keys: tuple[int, ...], most: int) -> None:
+        """None are kept: the keys of its contents are at hand."""
 
     def firsts(self, rows: np.ndarray, gone: np.ndarray) -> np.ndarray:
         out = np.empty(len(rows), np.int64)

@@ -16,7 +16,7 @@ import numpy as np
 
 from likewise.compiled.jit import always, inline, kernel
 from likewise.kernels.checksums import is_right
-from likewise.kernels.sorted_bands import DAMAGED, ROW, fetch_ranges, range_of
+from likewise.kernels.sorted_bands import DAMAGED, ROW, fetch_ranges, first_at_least, range_of
 
 #: More than the rows of a segment: longer steps could leave int64 while a damaged order is searched.
 MOST = np.int64(1) << np.int64(32)
@@ -175,6 +175,8 @@ def look(blocks, bands, living, keys, most, raw, again, numbers, counts):
                 raw[query, band] += end - begin
             fullest = max(fullest, raw[query, band])
             if end - begin < most:
+                if not is_right(blocks, entries, begin, end):
+                    return DAMAGED
                 for i in range(begin, end):
                     rows[count] = np.int64(entries[i] & ROW)
                     count += 1
@@ -222,7 +224,7 @@ def shares_after(blocks, bands, living, keys, sizes, after):
         for band in range(keys.shape[1]):
             entries = bands.entries[band]
             begin, end = range_of(blocks, bands.borders[band], entries, keys[query, band])
-            if begin < 0:
+            if begin < 0 or not is_right(blocks, entries, begin, end):
                 return DAMAGED
             for i in range(begin, end):
                 row = np.int64(entries[i] & ROW)
@@ -233,6 +235,43 @@ def shares_after(blocks, bands, living, keys, sizes, after):
                     item = extra_at(living, at, row)
                     at += 1
     return 0
+
+
+@kernel
+def members(blocks, bands, living, band, keys, most, out):
+    """The contents that have keys[0] in a band, keys[1] in the next one and so on, ascending, to ``out`` int64, as far as there is room.
+
+    It ends with ``most`` of which the first item is living, so these are the first by number. Returns how many it found, or DAMAGED.
+    """
+    levels, count, row, same, level = keys.size, 0, np.int64(0), 0, 0
+    begins, ends, firsts = np.empty(levels, np.int64), np.empty(levels, np.int64), np.empty(levels, np.uint64)
+    for i in range(levels):
+        at = (band + i) % bands.entries.shape[0]
+        begins[i], ends[i] = range_of(blocks, bands.borders[at], bands.entries[at], keys[i])
+        if begins[i] < 0:
+            return DAMAGED
+        if begins[i] < ends[i]:
+            firsts[i] = bands.entries[at, begins[i]] & ~ROW
+    while most > 0:
+        entries = bands.entries[(band + level) % bands.entries.shape[0]]
+        place = first_at_least(entries, begins[level], ends[level], begins[level], firsts[level] | np.uint64(row))
+        if not is_right(blocks, entries, max(place - 1, begins[level]), min(place + 1, ends[level])):
+            return DAMAGED
+        begins[level] = place
+        if place == ends[level]:
+            return count
+        found = np.int64(entries[place] & ROW)
+        if found < row or item_of(living, found) >= living.items:
+            return DAMAGED
+        row, same = found, same + 1 if found == row else 1
+        level = (level + 1) % levels
+        if same == levels:
+            if count < out.size:
+                out[count] = row
+            count += 1
+            most -= not is_gone(living.gone, item_of(living, row))
+            row, same = row + 1, 0
+    return count
 
 
 @kernel
@@ -385,7 +424,7 @@ def find(blocks, band, of_ids, ends, text, living, key, wanted):
     the bytes of the id, uint8[n].
     """
     begin, end = range_of(blocks, band.borders, band.entries, key)
-    if begin < 0:
+    if begin < 0 or not is_right(blocks, band.entries, begin, end):
         return np.int64(-2)
     for k in range(begin, end):
         item = np.int64(band.entries[k] & ROW)

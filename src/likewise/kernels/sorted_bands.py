@@ -21,6 +21,8 @@ KEY_BITS, ROW_BITS = 48, 24
 ENTRIES, FINE, LONG = 7, 3, 64
 #: The fewest bits of a bucket's number: the others of a key must fit above a row.
 FEWEST_BITS = KEY_BITS + ROW_BITS - 64
+#: Entries of one key that are compared with their checksums as a whole.
+SHORT = 256
 ROW = np.uint64((1 << ROW_BITS) - 1)
 DAMAGED = -1
 
@@ -112,14 +114,17 @@ def bucket_of(blocks, borders, entries, key):
     if bucket >= borders.size - 1:
         return np.int64(DAMAGED), np.int64(0), np.uint64(0)
     low, high = np.int64(borders[bucket]), np.int64(borders[bucket + 1])
-    if low > high or high > entries.size or not is_right(blocks, entries, low, high):
+    if low > high or high > entries.size:
         return np.int64(DAMAGED), np.int64(0), np.uint64(0)
     return low, high, key & ((np.uint64(1) << below) - np.uint64(1))
 
 
 @always
 def range_of(blocks, borders, entries, key):
-    """Where the entries of a key begin and end; (-1, -1) if they are damaged."""
+    """Where the entries of a key begin and end; (-1, -1) if they are damaged.
+
+    Of a long range only the ends were compared with their checksums, which prove them: who reads more compares more.
+    """
     low, high, rest = bucket_of(blocks, borders, entries, key)
     if low < 0 or low == high:
         return low, low
@@ -135,7 +140,12 @@ def range_of(blocks, borders, entries, key):
             past = (rest + np.uint64(1)) << np.uint64(ROW_BITS)
             end = first_at_least(entries, end, high, end, past) if past else high  # 0: no key comes after it
             break
-    return begin, end
+    before, after = max(begin - 1, low), min(end + 1, high)
+    if end - begin < SHORT:
+        right = is_right(blocks, entries, before, after)
+    else:
+        right = is_right(blocks, entries, before, begin + 1) and is_right(blocks, entries, end - 1, after)
+    return (begin, end) if right else (np.int64(DAMAGED), np.int64(DAMAGED))
 
 
 @always
@@ -155,13 +165,20 @@ def fetch_ranges(bands, keys):
 
 
 @kernel
-def ranges(blocks, borders, entries, keys, out):
-    """Where the entries of keys begin and end, out int64[n, 2]. Returns DAMAGED or 0."""
-    for i in range(keys.size):
-        out[i, 0], out[i, 1] = range_of(blocks, borders, entries, keys[i])
-        if out[i, 0] < 0:
-            return DAMAGED
-    return 0
+def long_runs(borders, entries, least, out):
+    """The runs of at least so many entries with the same key: where each begins and ends, to ``out`` int64[n / least, 2]; how many."""
+    count = 0
+    for bucket in range(borders.size - 1):
+        begin, high = np.int64(borders[bucket]), np.int64(borders[bucket + 1])
+        while high - begin >= least:
+            end = begin + 1
+            while end < high and entries[end] >> np.uint64(ROW_BITS) == entries[begin] >> np.uint64(ROW_BITS):
+                end += 1
+            if end - begin >= least:
+                out[count, 0], out[count, 1] = begin, end
+                count += 1
+            begin = end
+    return count
 
 
 @kernel

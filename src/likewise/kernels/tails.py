@@ -173,14 +173,17 @@ def shares_after(table, items, gone, numbers, keys, sizes, after):
 
 
 @kernel
-def bucket(table, items, band, key, out):
-    """The contents with a key to ``out``, int64[room], as far as there is room; how many there are."""
-    count = 0
-    item = first_of(table, key, band, items)
-    while item >= 0:
-        if count < out.size:
+def members(table, items, band, keys, out):
+    """Like `segments.members`, until ``out`` is full."""
+    bands, count = table.columns.shape[1] - 2, 0
+    item = first_of(table, keys[0], band, items)
+    while item >= 0 and count < out.size:
+        same = True
+        for level in range(1, keys.size):
+            same &= table.columns[item, (band + level) % bands] == keys[level]
+        if same:
             out[count] = item
-        count += 1
+            count += 1
         item = next_of(table, item, band, items)
     return count
 
