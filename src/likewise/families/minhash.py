@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.choices import CHOICES
+from likewise.compiled.holding import Steady
 from likewise.errors import UsageError
 from likewise.families.checks import check_layout, one_of
 from likewise.families.similarity import SimilarityFamily
@@ -72,6 +73,17 @@ class MinHash(SimilarityFamily):
         values, offsets = sets_of(batch, self.seed)
         bands, rows = check_layout(bands, rows, self.slots)
         keys: NDArray[np.uint64] = kernels.sketch_bands(values, offsets, self.slots, bands, rows, np.uint64(self.seed), self.mode == "classic")
+        return keys
+
+    def banded(self, bands: int, rows: int) -> Callable[[np.ndarray, np.ndarray], NDArray[np.uint64]]:
+        """`band_keys` for many small batches that need no checks: of uint64[m], and int64[n + 1], where each set begins, both writeable."""
+        bands, rows = check_layout(bands, rows, self.slots)
+        sketch, layout = Steady(kernels.sketch_bands), (self.slots, bands, rows, np.uint64(self.seed), self.mode == "classic")
+
+        def keys(values: np.ndarray, offsets: np.ndarray) -> NDArray[np.uint64]:
+            found: NDArray[np.uint64] = sketch(values, offsets, *layout)
+            return found
+
         return keys
 
     def merge(self, a: Slots, b: Slots) -> Slots:

@@ -91,6 +91,11 @@ class Comparison:
         said = [*self.settings.plan.about_layout, *([self.warning] if self.looser else [])]
         return {"threshold": float(self.limit), "value": self.columns[0].name, "recall": self.recall, "warnings": list(map(Message, said))}
 
+    @cached_property
+    def nothing(self) -> Data:
+        """The table of no answers."""
+        return table(self, ("query", wrapped(NONE.query)), [], NONE.value)
+
     @property
     def warning(self) -> str:
         """The warning about a limit that the index was not planned for."""
@@ -174,6 +179,8 @@ def table(comparison: Comparison, named: tuple[str, Any], ids: Sequence[bytes], 
 
 def answers(comparison: Comparison, matches: Matches, ids: Sequence[bytes], queries: Sequence[bytes]) -> Answers:
     """The table of answers. ids: those of the items. queries: the ids of the queries, if they have any."""
+    if not len(matches.query) and not queries:
+        return Answers(comparison.nothing, {**comparison.report})
     if not queries:
         return Answers(table(comparison, ("query", wrapped(matches.query)), ids, matches.value), {**comparison.report})
     column = column_of([queries[place] for place in matches.query.tolist()]) if ids else None

@@ -86,21 +86,22 @@ class Texts(Stored):
         from likewise.stages.sketch import tagged_slots
 
         shingle = shingler(job.method, job.seed, job.ignored or NOTHING)  # type: ignore[arg-type]
-        estimates = job.verify == "estimate"
+        estimates, plan = job.verify == "estimate", job.plan
+        if plan:
+            family = MinHash(plan.slots, plan.sketch, job.seed)
+            band_keys = family.banded(plan.bands, plan.rows)
 
         def sketch(records: Records) -> Columns:
             shingled = shingle(records.text, records.kind == TEXT)
             compared = {"sets": shingled.values, "size": (shingled.offsets[1:] - shingled.offsets[:-1]).astype("u4")}
-            if job.plan:
-                plan = job.plan
-                family, sets = MinHash(plan.slots, plan.sketch, job.seed), (shingled.values, shingled.offsets)
+            if plan:
                 if estimates:
-                    signature = family.signature(sets)
+                    signature = family.signature((shingled.values, shingled.offsets))
                     compared = tagged_slots(signature, np.diff(shingled.offsets)) | {
                         "band_keys": family.band_keys_of(signature, plan.bands, plan.rows)
                     }
                 else:
-                    compared["band_keys"] = family.band_keys(sets, plan.bands, plan.rows)
+                    compared["band_keys"] = band_keys(shingled.values, shingled.offsets)
             else:
                 compared["band_keys"] = np.zeros((0, len(records)), np.uint64)
             if job.ignored:
