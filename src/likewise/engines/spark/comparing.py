@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 #: An item: its number, rank, words and odd sketch; or a pair, with what is known of its earlier item.
 LIGHT = ["item", "rank", "size", "odd"]
 PAIRS = ["later", "earlier", *LIGHT]
-NEAR = "later long, earlier long, later_rank long, earlier_rank long"
+#: A pair with the ranks of its items; or the rank of an item that pairs of a partition need.
+NEAR = ["place", "later", "earlier", "later_rank", "earlier_rank", "rank"]
 SIMILAR = "later long, earlier long, overlap long, out_of long"
 #: Bytes of words that a partition holds, and pairs whose words lie side by side at once.
 TASK_BYTES = 64 << 20
@@ -53,26 +54,28 @@ def sent(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.Recor
 
 
 def similar_pairs(
-    steps: Steps, name: str, candidates: DataFrame, light: DataFrame, entries: DataFrame, job: Job, parts: int, mean: float
+    steps: Steps, name: str, candidates: DataFrame, light: DataFrame, entries: DataFrame, job: Job, parts: int, words: int
 ) -> DataFrame:
     """The step of similar pairs, each once: later, earlier, overlap, out_of. candidates: blocks by partition of the earlier item.
 
-    mean: the bytes of an item's words.
+    words: the bytes of all items' words.
     """
-    at = places(parts)
+    at, homes = places(parts), places(parts * (1 + words // (parts * TASK_BYTES)))  # a multiple: a home gets its pairs from one task only
 
     def filtered() -> DataFrame:
         joined = candidates.unionByName(light, allowMissingColumns=True).select("place", *PAIRS)
         half = mapped(joined.repartition(parts, "place"), partial(attached, at=at), schema(PAIRS))
         both = half.unionByName(light, allowMissingColumns=True).select("place", *PAIRS)
-        return mapped(both.repartition(parts, "place"), partial(filter_pairs, job=job), NEAR)
+        passed = partial(filter_pairs, job=job, homes=homes)
+        return mapped(both.repartition(parts, "place"), passed, ", ".join(f"{column} long" for column in NEAR))
 
     left = steps.table(f"{name}-near", filtered)
 
     def compared() -> DataFrame:
-        return mapped(
-            with_words(left, entries, places(1 + int(2 * mean * steps.rows(f"{name}-near") / TASK_BYTES))), partial(compare, job=job), SIMILAR
-        )
+        needs = left.where(left["rank"].isNotNull()).select("place", "rank")
+        sets = entries.where(entries["sets"].isNotNull()).select("rank", "sets").join(needs, "rank")
+        both = left.where(left["later"].isNotNull()).drop("rank").unionByName(sets, allowMissingColumns=True)
+        return mapped(both.repartition(len(homes), "place"), partial(compare, job=job), SIMILAR)
 
     return steps.table(name, compared)
 
@@ -92,8 +95,8 @@ def attached(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.R
         yield packed(part_of(later[here], len(at)), at, PAIRS, later=later[here], earlier=earlier[here], **columns)
 
 
-def filter_pairs(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.RecordBatch]:
-    """Pairs with their earlier items, and the later ones -> the pairs that may be similar, by item and by rank."""
+def filter_pairs(batches: Iterator[pa.RecordBatch], job: Job, homes: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """Pairs with their earlier items, and the later ones -> the pairs that may be similar, and each item once for each partition that compares it."""
     table = whole(batches)
     if table is None:
         return
@@ -105,8 +108,17 @@ def filter_pairs(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.Rec
     if len(light["odd"]):
         size, odd = flat(pairs["size"], np.uint32), flat(pairs["odd"], ODD_SKETCH)
         passed = np.flatnonzero(near(light["size"][place], light["odd"][place], size, odd, rule(job)))
-    columns = later[passed], earlier[passed], light["rank"][place[passed]], rank[passed]
-    yield pa.record_batch([pa.array(each) for each in columns], names=["later", "earlier", "later_rank", "earlier_rank"])
+    later, earlier, ranks = later[passed], earlier[passed], (light["rank"][place[passed]], rank[passed])
+    home = homes[part_of(later, len(homes))]
+    yield rows_of(place=home, later=later, earlier=earlier, later_rank=ranks[0], earlier_rank=ranks[1])
+    home, rank = distinct(np.tile(home, 2), np.concatenate(ranks))
+    yield rows_of(place=home, rank=rank)
+
+
+def rows_of(**columns: np.ndarray) -> pa.RecordBatch:
+    """Rows of `NEAR`."""
+    nothing = pa.nulls(len(columns["place"]), pa.int64())
+    return pa.record_batch([pa.array(columns[name]) if name in columns else nothing for name in NEAR], names=NEAR)
 
 
 def divided(table: pa.Table) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
@@ -120,7 +132,7 @@ def divided(table: pa.Table) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarr
 
 
 def distinct(later: np.ndarray, earlier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each pair once, by earlier item."""
+    """Each pair of numbers once, by the second."""
     order = np.lexsort((later, earlier))
     later, earlier = later[order], earlier[order]
     new = np.ones(len(later), bool)
@@ -131,17 +143,6 @@ def distinct(later: np.ndarray, earlier: np.ndarray) -> tuple[np.ndarray, np.nda
 def looked_up(wanted: np.ndarray, there: np.ndarray) -> np.ndarray:
     """The places of values in ascending ones that have them all."""
     return np.searchsorted(there, wanted)
-
-
-def with_words(pairs: DataFrame, entries: DataFrame, at: np.ndarray) -> DataFrame:
-    """Pairs, and the words of the items that any pair of their partition needs, once a partition; partitions by the later item."""
-    from pyspark.sql import functions as F  # noqa: N812 - its usual name
-
-    homes = ", ".join(f"{place}L" for place in at.tolist())
-    pairs = pairs.withColumn("place", F.expr(f"element_at(array({homes}), cast(pmod(xxhash64(later), {len(at)}L) as int) + 1)"))
-    needs = pairs.select("place", F.col("later_rank").alias("rank")).union(pairs.select("place", "earlier_rank")).distinct()
-    words = entries.where(entries["sets"].isNotNull()).select("rank", "sets").join(needs, "rank").select("place", "rank", "sets")
-    return pairs.unionByName(words, allowMissingColumns=True).repartition(len(at), "place")
 
 
 def compare(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.RecordBatch]:

@@ -112,8 +112,8 @@ class Spark:
 
     def compared(self, items: Items, name: str, pairs: DataFrame) -> DataFrame:
         """The step of similar pairs among candidates."""
-        mean = 8 * float(np.mean(items.collection.column("size")[items.member])) if len(items.member) else 0.0
-        return comparing.similar_pairs(self.steps, name, pairs, self.light, self.entries, self.run.job, self.parts(items), mean)
+        words = 8 * int(items.collection.column("size")[items.member].sum(dtype=np.int64))
+        return comparing.similar_pairs(self.steps, name, pairs, self.light, self.entries, self.run.job, self.parts(items), words)
 
     def settle(self, items: Items) -> Found:
         job, number = self.run.job, len(items.member)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: The manifest of a step. Spark and pyarrow ignore files in a folder of Parquet whose names begin so.
 MANIFEST = "_step.json"
+#: Types of Spark.
+SQL = {pa.int32(): "int", pa.int64(): "long", pa.float64(): "double", pa.binary(): "binary", pa.string(): "string"}
 #: Rows of a row group of a table that the driver writes, so that several tasks read it.
 GROUP_ROWS = 1 << 20
 
@@ -46,7 +48,7 @@ class Steps:
             self.drop(name)
             (self.folder / name).mkdir(parents=True)
             pq.write_table(table, self.folder / name / "part-0.parquet", row_group_size=GROUP_ROWS)
-            self._finish(name, None)
+            self._finish(name, ", ".join(f"`{field.name}` {SQL[field.type]}" for field in table.schema))
         return self.frame(name)
 
     def read(self, name: str, columns: Sequence[str], where: Any = None) -> pa.Table:
@@ -74,7 +76,7 @@ class Steps:
         """Delete a step."""
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
-    def _finish(self, name: str, schema: str | None) -> None:
+    def _finish(self, name: str, schema: str) -> None:
         path = self.folder / name / MANIFEST
         new = path.with_suffix(".new")
         new.write_text(json.dumps({"files": self._sizes(name), "schema": schema}))
@@ -90,9 +92,9 @@ class Steps:
         """The table of a finished step."""
         from pyspark.sql.types import StructType
 
-        schema = json.loads((self.folder / name / MANIFEST).read_bytes())["schema"]
-        reader = self.session.read if schema is None else self.session.read.schema(StructType.fromJson(json.loads(schema)))
-        return reader.parquet(re.sub(r"([\\{}\[\]*?])", r"\\\1", self._place(name)))  # a path to read is a pattern
+        text = json.loads((self.folder / name / MANIFEST).read_bytes())["schema"]
+        schema = StructType.fromJson(json.loads(text)) if text.startswith("{") else text
+        return self.session.read.schema(schema).parquet(re.sub(r"([\\{}\[\]*?])", r"\\\1", self._place(name)))  # a path to read is a pattern
 
     def _place(self, name: str) -> str:
         return f"file://{self.folder / name}"
