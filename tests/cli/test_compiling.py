@@ -284,3 +284,29 @@ def test_no_exception_is_raised_inside_the_compiler() -> None:
         exec(calls, module)
         assert in_compiler(module["frame"](lambda: sys._getframe())) == inside
     assert not in_compiler(None)
+
+
+def test_processes_that_start_at_once_compile_a_kernel_once(tmp_path: Path) -> None:
+    """Each says how many kernels it compiled; all get the same result, of 3 rows of 2 words."""
+    code = """if True:
+        import sys
+        import numpy as np
+        from likewise.compiled.notice import NOTICE
+        from likewise.kernels.rows import gather
+        print(flush=True)
+        sys.stdin.readline()
+        found = np.zeros(4, np.uint64)
+        gather(np.arange(6, dtype=np.uint64), np.array([4, 0]), np.array([0, 2, 4]), found)
+        print(NOTICE.kernels, found.tolist())
+    """
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": SOURCE}
+    begun = [
+        subprocess.Popen([sys.executable, "-P", "-c", code], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    for process in begun:
+        process.stdout.readline()
+    for process in begun:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=300)[0].strip() for process in begun]
+    assert sorted(said) == ["0 [4, 5, 0, 1]"] * 2 + ["1 [4, 5, 0, 1]"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,10 @@ import pytest
 from command_line import SOURCE
 from index_servers import free_port
 from likewise.engines.spark import reach, tasks, versions
-from likewise.engines.spark.session import OWN, SETTINGS, check_version, opened, place_of
+from likewise.engines.spark.session import SETTINGS, check_version, explained, opened, place_of
 from likewise.errors import LikewiseError, MissingPartError, UsageError
 from likewise.io.inputs import resolve
-from spark_cluster import Cluster, connect
+from spark_cluster import Cluster, made
 
 #: A part of every refusal of versions.
 REFUSED = "executors have other versions, which could change the result: "
@@ -42,23 +41,10 @@ def active() -> Any:
     return None
 
 
-@contextmanager
-def made(standalone: Cluster, **settings: str) -> Iterator[Any]:
-    """A session that the caller of likewise has."""
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.builder.config(map={**OWN, **settings}).master(standalone.master).getOrCreate()
-    try:
-        yield session
-    finally:
-        session.stop()
-
-
 def asked(session: Any, number: int = 2) -> list[Any]:
     """What each task says: where it runs, by which Python, and how many rows of 20 it has."""
 
     def where(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import os
         import sys
 
         import pyarrow as pa
@@ -77,6 +63,13 @@ def test_a_session_of_its_own_runs_tasks_on_both_workers(standalone: Cluster) ->
         assert [row["rows"] for row in found] == [20] * 40
         assert {row["python"] for row in found} == {sys.executable}
         assert {Path(row["folder"]).parents[1].name for row in found} == {"worker1", "worker2"}
+
+        def broken(batches: Any) -> Any:
+            raise ValueError("the reason")
+
+        with pytest.raises(LikewiseError, match=r"^Spark stopped the job: ValueError: the reason$") as raised, explained():
+            tasks.mapped(session.range(2), broken, "a long").collect()
+        assert isinstance(raised.value.__cause__, OSError)  # so the run can be resumed
 
 
 def test_the_active_session_is_used_and_left_as_it_was(standalone: Cluster, tmp_path: Path) -> None:
@@ -110,15 +103,15 @@ def test_executors_with_another_likewise_are_refused_by_name(standalone: Cluster
     here = versions.here()["likewise"]
     init.write_text(text.replace(f'"{here}"', '"0.0.7"'))
     assert init.read_text() != text
-    with made(standalone, **{"spark.executorEnv.PYTHONPATH": str(tmp_path)}) as session:
+    with made(standalone, **{"spark.executorEnv.PYTHONPATH": str(tmp_path), "spark.python.worker.reuse": "false"}) as session:
         wanted = f"^{REFUSED}likewise 0.0.7 there and {here} here; install "
         with pytest.raises(UsageError, match=wanted):
             reach.check(session, tmp_path, [], pytest.fail)
         with pytest.raises(UsageError, match=wanted), opened(None):
             asked(session)
         init.write_text("raise ImportError('no likewise here')")
-    with made(standalone, **{"spark.executorEnv.PYTHONPATH": str(tmp_path)}) as session, pytest.raises(UsageError) as raised:
-        reach.check(session, tmp_path, [], pytest.fail)
+        with pytest.raises(UsageError) as raised:
+            reach.check(session, tmp_path, [], pytest.fail)
     assert str(raised.value).startswith(f"executors cannot import likewise (no likewise here): install likewise=={here} ")
 
 
@@ -127,15 +120,6 @@ def test_each_part_with_another_version_is_named(name: str) -> None:
     there, here = {**versions.here(), name: "1.2"}, versions.here()
     assert versions.differences(there, here) == f"{name} 1.2 there and {here[name]} here"
     assert versions.differences(here, here) == ""
-
-
-def test_a_task_that_fails_is_not_a_refusal(standalone: Cluster) -> None:
-    def broken(batches: Any) -> Any:
-        raise ValueError("the reason")
-
-    with pytest.raises(LikewiseError, match=r"^Spark stopped the job: ValueError: the reason$") as raised, opened(standalone.master) as session:
-        tasks.mapped(session.range(2), broken, "a long").collect()
-    assert isinstance(raised.value.__cause__, OSError)  # so the run can be resumed
 
 
 def test_a_cluster_without_room_is_refused_in_time(standalone: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,22 +201,3 @@ def test_an_old_java_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 )
 def test_places_of_masters(text: str, place: tuple[str, int]) -> None:
     assert place_of(text, 9) == place
-
-
-def test_a_session_of_spark_connect(standalone: Cluster, tmp_path: Path) -> None:
-    program = f"""
-from pathlib import Path
-from likewise.engines.spark import reach, tasks
-from likewise.engines.spark.session import opened
-with opened({connect().remote!r}) as session:
-    print(type(session).__module__)
-    reach.check(session, Path({str(tmp_path)!r}), [], print)
-    def count(batches):
-        import pyarrow as pa
-        yield pa.record_batch({{"rows": [sum(batch.num_rows for batch in batches)]}})
-    print([row[0] for row in tasks.mapped(session.range(0, 30, 1, 3), count, "rows long").collect()])
-"""
-    done = subprocess.run(
-        [sys.executable, "-P", "-W", "ignore", "-c", program], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True
-    )
-    assert done.stdout.splitlines() == ["pyspark.sql.connect.session", "[10, 10, 10]"], done.stderr

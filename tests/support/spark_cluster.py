@@ -6,16 +6,19 @@ The programs are those of PySpark's package. Each process is ended by its own nu
 from __future__ import annotations
 
 import atexit
+import ctypes
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -76,15 +79,27 @@ class Cluster:
         at = ("--host", "127.0.0.1", "--webui-port", free_port(), "--work-dir", self.folder / name)
         self.begin(name, WORKER, *at, "--cores", 1, "--memory", MEMORY, self.master)
 
+    def connect(self) -> str:
+        """Start a Spark Connect server, whose jobs run in its own process, and return the URL for clients."""
+        port = free_port()
+        settings = {"spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": port}
+        given = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+        command = (SUBMIT, "--master", "local[2]", "--class", CONNECT, *given, "spark-internal")
+        self.begin("connect", *command, ready=lambda: answers(port))
+        return f"sc://127.0.0.1:{port}"
+
     def begin(self, name: str, *command: object, ready: Callable[[], bool] = lambda: True) -> None:
         """Start a Java process of Spark under a name, and wait until it is ready."""
         with open(self.folder / f"{name}.log", "ab") as log:
             started = [self.home / "bin" / "spark-class", *command]
             environment = {**os.environ, **self.env, **self.more, "SPARK_DAEMON_MEMORY": MEMORY}
-            self.processes[name] = subprocess.Popen([*map(str, started)], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.processes[name] = subprocess.Popen(
+                [*map(str, started)], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=end_with_parent
+            )
         self.until(ready, name)
 
     def until(self, ready: Callable[[], bool], what: str) -> None:
+        """Wait until something is true. Raises RuntimeError with the ends of all logs if it takes too long, or if a process has ended."""
         end = time.monotonic() + PATIENCE
         while not ready():
             ended = [name for name, process in self.processes.items() if process.poll() is not None]
@@ -120,16 +135,25 @@ class Cluster:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class ConnectServer:
-    """A Spark Connect server that runs jobs on a cluster. ``remote`` is the URL for clients."""
+@contextmanager
+def made(cluster: Cluster, **settings: str) -> Iterator[Any]:
+    """A session on the cluster that the caller of likewise has, with settings of Spark."""
+    from likewise.engines.spark.session import OWN
+    from likewise.engines.spark.tasks import quiet
 
-    def __init__(self, cluster: Cluster):
-        port = free_port()
-        self.remote = f"sc://127.0.0.1:{port}"
-        settings = {"spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": port}
-        given = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
-        command = (SUBMIT, "--master", cluster.master, "--class", CONNECT, *given, "spark-internal")
-        cluster.begin("connect", *command, ready=lambda: answers(port))
+    with quiet():
+        from pyspark.sql import SparkSession
+
+        session = SparkSession.builder.config(map={**OWN, **settings}).master(cluster.master).getOrCreate()
+        try:
+            yield session
+        finally:
+            session.stop()
+
+
+def end_with_parent() -> None:
+    """In a child process: it is killed when the thread that started it ends, however that happens (prctl's PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def answers(port: int) -> bool:
@@ -150,9 +174,3 @@ def descendants(pid: int) -> list[int]:
 def cluster() -> Cluster:
     """The cluster that the tests of this process share. It ends with the process."""
     return Cluster()
-
-
-@cache
-def connect() -> ConnectServer:
-    """A Spark Connect server on `cluster`."""
-    return ConnectServer(cluster())

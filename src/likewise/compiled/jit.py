@@ -11,6 +11,7 @@ import importlib
 import os
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from likewise.compiled import signature, store
@@ -68,9 +69,9 @@ class Kernel(Compiled):
         with LOADING:
             version = self._find(wanted, stored)
         if version is None:
-            with COMPILING:
+            with COMPILING, store.alone(self.name, wanted) if stored else nullcontext():
                 with LOADING:
-                    version = self._find(wanted, stored)  # another thread may have compiled it
+                    version = self._find(wanted, stored)  # another thread or process may have compiled it
                 if version is None:
                     from likewise.compiled import compiler
 

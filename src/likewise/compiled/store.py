@@ -15,12 +15,17 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from likewise.compiled import levels, loader
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -28,6 +33,8 @@ if TYPE_CHECKING:
 #: The beginning of each file, with the version of its format.
 MAGIC = b"likewise kernel 1\n"
 SUFFIX = ".kernel"
+#: An empty file of the user's cache. A version that is being compiled is a byte that is locked, at a place made from its name.
+LOCKS = "locks"
 #: Folders LEVEL-EDITION of versions that were compiled ahead.
 AHEAD = Path(__file__).parent / "ahead"
 #: The files of this folder that decide what machine code is generated, and how it is called.
@@ -90,6 +97,18 @@ def write(name: str, wanted: str, kept: Kept) -> None:
         except BaseException:
             Path(temporary).unlink()
             raise
+
+
+@contextmanager
+def alone(name: str, wanted: str) -> Iterator[None]:
+    """Inside, no other process of this user compiles the version. So processes that start at once, as on a cluster, share the work."""
+    folder = cache()
+    with ExitStack() as held:
+        if folder is not None and fcntl is not None:
+            with suppress(OSError):  # some file systems have no locks
+                file = held.enter_context(open(folder / LOCKS, "ab"))
+                fcntl.lockf(file, fcntl.LOCK_EX, 1, int.from_bytes(hashlib.blake2b(f"{name} {wanted}".encode(), digest_size=6).digest()))
+        yield
 
 
 def digest(head: dict, code: bytes) -> str:

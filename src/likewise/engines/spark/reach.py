@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: Seconds in which an executor must answer: a cluster may have to start machines for it.
 PATIENCE = 300
 #: Tasks of the job, of which each executor with free cores does some.
-TASKS = 16
+TASKS = 8
 #: Sources that each task looks for.
 SOME = 20
 #: Mebibytes that Python, the libraries and a block of each step take beside the heap of Java, for each core of an executor.

@@ -90,7 +90,7 @@ def session_of(master: str | None) -> tuple[SparkSession, bool]:
         return active, False
     if master is None and not any(os.environ.get(name) for name in SURROUNDINGS):
         raise UsageError(
-            f"{option('engine', 'spark')}: this process has no session of Spark; name its master: {option('master', placeholder='URL')} ({FORMS})"
+            f"{option('engine', 'spark')}: this process has no session of Spark; name a master: {option('master', placeholder='URL')} ({FORMS})"
         )
     builder: Any = SparkSession.builder
     if master is not None:
