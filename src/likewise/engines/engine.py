@@ -56,11 +56,11 @@ class Outcome(Protocol):
 
     @property
     def compared(self) -> Numbered:
-        """What was compared: the documents, or parts of them."""
+        """The compared rows: the documents, or parts of them."""
 
     @property
     def search(self) -> Search:
-        """What is known of the search."""
+        """The search behind the outcome."""
 
     @property
     def outcomes(self) -> Facts:

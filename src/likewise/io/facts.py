@@ -46,7 +46,7 @@ def facts_of(collection: Collection, limits: Limits) -> tuple[Facts, Facts]:
 
 
 def limits_of(job: Job, *, of_parts: bool = False) -> Limits:
-    """What is counted of the rows of a job, or of parts of them."""
+    """The limits by which the rows of a job, or parts of them, are counted."""
     text, options = job.method if isinstance(job.method, Text) else None, job.options
     grouped, scored = (name is not None and not of_parts for name in (options.per, options.score))
     return Limits(text.k if text else 0, options.min_tokens, least_judged(job), grouped, scored)

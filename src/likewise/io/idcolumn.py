@@ -70,7 +70,7 @@ def id_column(ids: pa.ChunkedArray | pa.LargeBinaryArray) -> IdColumn | None:
 
 
 class IdFacts(NamedTuple):
-    """What decides the type of a column of ids. Facts about several blocks of ids are merged, in any order."""
+    """Facts about ids, which decide the type of their column. Those about several blocks are merged, in any order."""
 
     number: int = 0
     ways: frozenset[str] = frozenset()  # those of `WAYS` that hold all the ids

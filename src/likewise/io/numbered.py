@@ -114,7 +114,7 @@ class Numbered(ABC):
                 first, start = first + entry["rows"], entry["next"]
         return start
 
-    # What depends on where the rows are stored
+    # An engine that stores rows elsewhere answers these in its own way
 
     @abstractmethod
     def facts(self, limits: Limits) -> tuple[Facts, Facts]:

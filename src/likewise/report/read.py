@@ -12,7 +12,7 @@ from likewise.stages.facts import NAMED, Facts
 
 
 class Read(NamedTuple):
-    """What was read of both collections: documents, or parts of them."""
+    """The rows of both collections, documents or parts of them, with the facts about them."""
 
     rows: Numbered
     sides: tuple[Facts, Facts]

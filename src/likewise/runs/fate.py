@@ -67,7 +67,7 @@ class Fate:
 
     @property
     def search(self) -> Search:
-        """What is known of the search."""
+        """The search behind the outcome."""
         return self.decision.search
 
     def reasons(self, bins: Bins) -> Facts:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Search(NamedTuple):
-    """What a report and the names of files need to know of the search behind a removal."""
+    """The search behind a removal, for the report and for the types of columns."""
 
     facts: dict[str, Any]  # counters, for the report
     compared: int  # number of compared pairs
@@ -71,7 +71,7 @@ class Decision:
 
     @property
     def search(self) -> Search:
-        """What is known of the search."""
+        """The search behind the decision."""
         reasons = ("exact", "equal", "near", *(() if self.given is None else ("passage", "rest")))
         return Search(self.facts, self.compared, self.value, self.kept_side, len(self.matches), reasons)
 
