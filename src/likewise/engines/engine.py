@@ -19,7 +19,6 @@ import numpy as np
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from likewise.io.collection import Collection
     from likewise.io.inputs import Source
     from likewise.io.numbered import Numbered
     from likewise.job import Job
@@ -110,20 +109,20 @@ class Engine(Protocol):
         without shingles do not count. Raises the errors of `rows`, and of `stages.counting.limit_of`.
         """
 
-    def rows(self, sources: Sequence[Source]) -> Collection:
+    def rows(self, sources: Sequence[Source]) -> Numbered:
         """Read and sketch all rows (`stages.sketch`).
 
-        Returns a table of one entry a row, in input order. Its columns of `schema.ROW_COLUMNS` and the id are read by the driver; the words, the odd
-        sketch and the band keys stay with the engine. Raises DataError and FormatError for rows and files that cannot be read.
+        Their columns stay with the engine, and the driver reads facts about them. Engines that hold them as arrays return a `Collection`, which lists
+        of pairs and parts of documents need. Raises DataError and FormatError for rows and files that cannot be read.
         """
 
-    def distinct(self, rows: Collection, *, removing: bool = False) -> Items:
+    def distinct(self, rows: Numbered, *, removing: bool = False) -> Items:
         """Put the rows, or parts of them, into priority order, and collapse exact copies into the first of them (`stages.copies`).
 
         removing: rows of a second collection come first, because they stay.
         """
 
-    def outcome(self, documents: Collection, items: Items) -> Outcome:
+    def outcome(self, documents: Numbered, items: Items) -> Outcome:
         """Decide what becomes of all documents.
 
         Items with a band key in common are candidate pairs (`stages.candidates`), each pair once; a band may be partitioned by whole buckets. Without

@@ -17,6 +17,7 @@ import pyarrow as pa
 from likewise.engines.engine import Found
 from likewise.io.collection import Collection, read
 from likewise.io.inputs import Source
+from likewise.io.numbered import Numbered
 from likewise.io.part import Part
 from likewise.io.units import Units
 from likewise.io.work import Work
@@ -94,10 +95,10 @@ class Local:
         self.run.advance(amount)
         self.run.spare()
 
-    def distinct(self, rows: Collection, *, removing: bool = False) -> Items:
+    def distinct(self, rows: Numbered, *, removing: bool = False) -> Items:
         return distinct(rows, self.run, removing=removing)
 
-    def outcome(self, documents: Collection, items: Items) -> Fate:
+    def outcome(self, documents: Numbered, items: Items) -> Fate:
         return outcome(documents, items, self.run, self.settle)
 
     def settle(self, items: Items) -> Found:

@@ -71,7 +71,7 @@ class Creation:
         with started(inputs, options, "index", None, progress) as (sources, run):
             settings = settings_of_job(run.job).keeping(self.sets)
             run.job = replace(run.job, plan=settings.plan, exact=False)
-            collection = pipeline.collect(sources, run, Local(run))
+            collection = pipeline.collected(sources, run, Local(run))
             rows = np.flatnonzero(collection.column("kind") != REJECTED)
             run.begin("writing the index", len(rows), "items")
 

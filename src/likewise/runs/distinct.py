@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from likewise.io.collection import Collection
+from likewise.io.numbered import Numbered
 from likewise.io.units import Units
 from likewise.options import Options
 from likewise.records import REJECTED, TEXT
@@ -21,11 +22,12 @@ from likewise.stages.scope import ALL, Scope
 ROW_BYTES, ITEM_BYTES, BAND_BYTES = 120, 50, 4
 
 
-def distinct(collection: Collection, run: Run, *, removing: bool = False, copies: Callable[..., np.ndarray] = first_of_copies) -> Items:
+def distinct(collection: Numbered, run: Run, *, removing: bool = False, copies: Callable[..., np.ndarray] = first_of_copies) -> Items:
     """Put the rows into priority order and collapse exact copies into the first of them.
 
     removing: rows of a second collection come first, because they stay. copies: `stages.copies.first_of_copies`, or another function with its result.
     """
+    assert isinstance(collection, Collection)
     options = run.job.options
     run.begin("collapsing exact copies", len(collection), "items")
     kind, tokens = collection.column("kind"), collection.column("tokens")

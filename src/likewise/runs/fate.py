@@ -14,6 +14,7 @@ from likewise import schema
 from likewise.engines.engine import Found
 from likewise.io.collection import Collection
 from likewise.io.facts import blocks
+from likewise.io.numbered import Numbered
 from likewise.io.units import Units
 from likewise.job import Job
 from likewise.kernels.units import outcomes
@@ -158,8 +159,9 @@ class Fate:
         return Edits(want, row[first], begin[first], end[np.append(first[1:], True)], units.in_characters)
 
 
-def outcome(documents: Collection, items: Items, run: Run, settle: Callable[[Items], Found]) -> Fate:
+def outcome(documents: Numbered, items: Items, run: Run, settle: Callable[[Items], Found]) -> Fate:
     """The outcome of all documents; ``settle`` finds the removals among the items."""
+    assert isinstance(documents, Collection)
     return fate_of(documents, items, decided.decide(items, run, settle), run)
 
 

@@ -22,6 +22,7 @@ from likewise.io.collection import Collection
 from likewise.io.facts import limits_of
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
+from likewise.io.numbered import Numbered
 from likewise.io.row_checks import fields_missing, not_usable
 from likewise.io.units import Units
 from likewise.items.ignored import ignoring
@@ -39,7 +40,14 @@ PAIR_BYTES = 90
 IGNORED_BYTES = 24
 
 
-def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
+def collected(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
+    """`collect` by an engine that holds the columns of rows as arrays."""
+    collection = collect(sources, run, engine)
+    assert isinstance(collection, Collection)
+    return collection
+
+
+def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Numbered:
     """Read and sketch all rows. Raises UsageError and DataError for options that no row fits, and for inputs that changed."""
     prepare(sources, run, engine)
     run.begin("reading and sketching", bytes_to_read(sources), "bytes")
@@ -64,7 +72,7 @@ def prepare(sources: Sequence[Source], run: Run, engine: Engine) -> None:
         ignore(run, *engine.common(sources, options.ignore_common))
 
 
-def check_rows(collection: Collection, run: Run, first: int = 0) -> None:
+def check_rows(collection: Numbered, run: Run, first: int = 0) -> None:
     """Raises DataError for options that no row fits, and for inputs that changed. first: the number of the first source among those of the run."""
     job, options, sources = run.job, run.job.options, collection.sources
     for number, source in enumerate(sources, first):
@@ -116,9 +124,12 @@ def check_unchanged(source: Source, fingerprint: dict) -> None:
         raise DataError(f"{printable(name)}: has changed during the run; start over, and do not change inputs during the run")
 
 
-def compared(documents: Collection, job: Job) -> Collection:
+def compared(documents: Numbered, job: Job) -> Numbered:
     """The rows that are compared: the documents, or their units."""
-    return documents if job.options.level is None else Units(documents)
+    if job.options.level is None:
+        return documents
+    assert isinstance(documents, Collection)  # parts are arrays
+    return Units(documents)
 
 
 def find_pairs(items: Items, run: Run, engine: Engine, sides: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -113,7 +113,7 @@ def audit(
         if made and made.groups is not None and (run.job.grouped is None or run.job.grouped.digest != made.groups):
             remedy = f"run dedup again, or give the groups of the output with {option('groups')}"
             raise DataError(f"these are not the groups of the output; {remedy}")
-        collection = pipeline.collect(sources, run, Local(run))
+        collection = pipeline.collected(sources, run, Local(run))
         if made and sorted(collection.digests()) != sorted(made.digests):
             raise DataError("the inputs have changed since the output was made; run dedup again, or audit the input files")
         if made and made.ignored != (None if run.job.ignored is None else run.job.ignored.digest):

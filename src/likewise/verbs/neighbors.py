@@ -84,7 +84,7 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
         names = f"texts, {', '.join(most)} and {last}"
         raise UsageError(f"{option('by', str(options.method))}: nearest neighbors are available for {names}")
     with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
-        collection = pipeline.collect(sources, run, Local(run))
+        collection = pipeline.collected(sources, run, Local(run))
         rows, value, all_of_them = pipeline.nearest(collection, run, k)
         sides = (int(query is not None), 0)
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], value, value_of(run.job), sides=sides, ordered=True).whole()

@@ -104,7 +104,7 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
 
             collection, rows, similarity = streamed.search(sources, run)
         else:
-            collection = pipeline.collect(sources, run, engine)
+            collection = pipeline.collected(sources, run, engine)
             items = engine.distinct(collection)
             sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
             rows, similarity = pipeline.star_pairs(items, run, engine) if options.star else pipeline.find_pairs(items, run, engine, sides)

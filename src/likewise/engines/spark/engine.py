@@ -22,6 +22,7 @@ from likewise.engines.spark.blocks import packed, part_of, places
 from likewise.engines.spark.steps import Steps
 from likewise.io.collection import Collection
 from likewise.io.inputs import Source
+from likewise.io.numbered import Numbered
 from likewise.joins.pairs import PairBlock
 from likewise.records import Each, Edits
 from likewise.runs.distinct import distinct
@@ -67,10 +68,10 @@ class Spark:
         rows.collect(self.steps, "rows", self.chunks, sources, run)
         return Collection(sources, run.work, run.first_side)
 
-    def distinct(self, rows: Collection, *, removing: bool = False) -> Items:
+    def distinct(self, rows: Numbered, *, removing: bool = False) -> Items:
         return distinct(rows, self.run, removing=removing)
 
-    def outcome(self, documents: Collection, items: Items) -> Fate:
+    def outcome(self, documents: Numbered, items: Items) -> Fate:
         return outcome(documents, items, self.run, self.settle)
 
     @cached_property
