@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import likewise as lw
 from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.schema import REASONS
 from likewise.stages import clusters
@@ -112,3 +116,20 @@ def test_facts_about_clusters_add_up_over_whole_components(rows: list[tuple[int,
     assert (whole.templates, whole.templated) == (len(like), sum(rows[head][2] for head in like))
     assert whole.listed.tolist() == [[head, *rows[head][2:4]] for head in sorted(like, key=lambda head: (-rows[head][2], head))[:10]]
     assert dict(zip(whole.source.tolist(), whole.matched.tolist(), strict=True)) == Counter(row[4] for row in rows if row[4] >= 0)
+
+
+@pytest.mark.parametrize("choices", [{}, {"level": "line"}, {"per": "lang", "id": "name"}, {"ignore_common": "20%"}], ids=str)
+def test_a_report_does_not_depend_on_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, choices: dict[str, Any]) -> None:
+    """Rows of several files on two sides: copies, near-duplicates, unreadable ones, without a text, without an id, and empty ones."""
+    for file in ("a", "b", "c", "second"):
+        rows = [{"name": f"{file}{i}", "text": f"a page about {i % 7}\nwith line {i % 3} and end {i % 11}", "lang": "xy"[i % 2]} for i in range(25)]
+        rows += [{"name": "none"}, {"text": ""}, {"name": 7, "text": "one"}, {"text": "and"}]
+        lines = [json.dumps(row) for row in rows]
+        (tmp_path / f"{file}.jsonl").write_text("\n".join([*lines[:9], '{"text": "not closed', *lines[9:]]) + "\n")
+    inputs = [tmp_path / f"{file}.jsonl" for file in "abc"]
+    reports = []
+    for rows_of_block in (1 << 20, 3):
+        monkeypatch.setattr("likewise.io.facts.ROWS", rows_of_block)
+        reports.append(lw.dedup(inputs, against=tmp_path / "second.jsonl", by="words:1", threshold=0.6, on_error="skip", **choices).report)
+    assert reports[0] == reports[1]
+    assert reports[0].get("units", reports[0]["counts"])["removed"] > 20 and reports[0]["against"]["matched"] > 3 and len(reports[0]["warnings"]) >= 2
