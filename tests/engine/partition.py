@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from likewise.io import contents
 from likewise.io.chunks import chunks, failed, parsed
-from likewise.io.collection import fingerprint
 from likewise.job import Job
 from likewise.kernels.bands import MIX
 from likewise.records import Records, in_turn
@@ -119,7 +119,7 @@ def rows(order: Order) -> None:
             write(order.folder / "units" / name, rank=rank_of_units + np.arange(len(items["size"])), **items)
             rank_of_units += len(items["size"])
         about = {name: getattr(records, name) for name in ("fields", "found", "matrix", "other")}
-        about |= {"source": number, "place": place, "digest": fingerprint(records).hex(), "rejected": list(rejected(records))}
+        about |= {"source": number, "place": place, "digest": contents.digest(contents.words(records)).hex(), "rejected": list(rejected(records))}
         write(order.folder / "rows" / name, about, rank=rank + np.arange(len(records)), **identities(records), **columns)
         rank += len(records)
 

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import xxhash
 
 from likewise.errors import DataError, no_room
-from likewise.io import bands, consistency, ids, unreadable
+from likewise.io import bands, consistency, contents, ids, unreadable
 from likewise.io.beginning_rows import head
 from likewise.io.chunks import chunk_at, chunks, failed, parsed
 from likewise.io.dimensions import first_dimension, has_other_dimension, with_dimension
@@ -96,9 +95,9 @@ def read(
         at = (-1, -1, 0) if chunk is None else (chunk.start, chunk.start + len(chunk.data), int(chunk.data.nbytes))
         if too_large := first_above(records.text, memory, takes):
             return Sketched(task.source, *at, records, {}, b"", 0, too_large)
-        columns, digest = sketch(records), fingerprint(records)
+        columns = sketch(records) | {"content": contents.words(records)}
         records = replace(records, text=binary.from_list([]), sketched=None)
-        return Sketched(task.source, *at, records, columns, digest, CHUNK_COPIES * nbytes + sum(values.nbytes for values in columns.values()))
+        return Sketched(task.source, *at, records, columns, b"", CHUNK_COPIES * nbytes + sum(values.nbytes for values in columns.values()))
 
     stated = of_payload(want.kind).stated
     read_of = [0] * len(sources)  # rows read so far, by source
@@ -134,9 +133,10 @@ def read(
                 records, columns = head(records, columns, left)
             if records.rejected and not skip:
                 raise unreadable_row(sources[chunk.source], read_of[chunk.source], records.rejected[0], listed=listed)
-            columns = {name: values for name, values in columns.items() if name not in without}
+            digest = contents.digest(columns["content"])
+            columns = {name: values for name, values in columns.items() if name not in without | {"content"}}
             more = {"dimension": dimension} if stated else {}
-            append(work, sources[chunk.source], read_of[chunk.source], chunk._replace(records=records, columns=columns), **more)
+            append(work, sources[chunk.source], read_of[chunk.source], chunk._replace(records=records, columns=columns, digest=digest), **more)
             read_of[chunk.source] += len(records)
             left = None if left is None else left - len(records)
             advance(chunk.nbytes)
@@ -186,17 +186,6 @@ def tasks(sources: Sequence[Source], numbers: range, want: Want, work: Work | Pa
         if number >= at and start >= 0:  # -1: the source had failed
             for chunk in chunks(sources[number], want, start, skip=skip):
                 yield Task(number, None, chunk) if isinstance(chunk, str) else Task(number, chunk)
-
-
-def fingerprint(records: Records) -> bytes:
-    """Return 128 bits of the content: the kinds, lengths and texts of the rows; of an index, what it keeps of them."""
-    digest = xxhash.xxh3_128(records.kind.tobytes())
-    offsets = np.frombuffer(records.text.buffers()[1], np.int64)[records.text.offset :][: len(records) + 1] if len(records) else np.zeros(1, np.int64)
-    digest.update(np.diff(offsets).tobytes())
-    digest.update(memoryview(records.text.buffers()[2] or b"")[offsets[0] : offsets[-1]])
-    for values in (records.sketched or {}).values():
-        digest.update(np.ascontiguousarray(values).data)
-    return digest.digest()
 
 
 def place(source: Source, first: int, row: int) -> tuple[str, int]:
@@ -355,9 +344,8 @@ class Collection(Numbered):
         return unreadable.reasons(self.work.column("rejected", "u1"))
 
     def digests(self) -> list[str]:
-        """Return the content fingerprint of each source: xxh3-128 of those of its chunks."""
         each = self.work.column("digest", np.dtype(("u1", 16)))
-        sums = [xxhash.xxh3_128() for _ in self.sources]
+        parts: list[list[tuple[bytes, int]]] = [[] for _ in self.sources]
         for entry, digest in zip(self.work.done("chunk"), each, strict=True):
-            sums[entry["source"]].update(digest.tobytes())
-        return [digest.hexdigest() for digest in sums]
+            parts[entry["source"]].append((digest.tobytes(), entry["rows"]))
+        return [contents.joined(some) for some in parts]

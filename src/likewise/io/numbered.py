@@ -147,4 +147,4 @@ class Numbered(ABC):
 
     @abstractmethod
     def digests(self) -> list[str]:
-        """Return the content fingerprint of each source: xxh3-128 of those of its chunks."""
+        """Return the digest of the content of each source (`io.contents`)."""

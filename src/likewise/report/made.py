@@ -34,11 +34,16 @@ class Made(NamedTuple):
     against: list[Path]  # of a second collection, if there was one
     choices: dict[str, Any]  # but for how candidates were checked, which an audit does exactly:
     verify: str
-    digests: list[str]  # of what was read
+    digests: list[str | None]  # of what was read; None in manifests of earlier versions
     groups: str | None  # the digest of the groups of elements, where there were some
     ignored: str | None  # the digest of the ignored shingles, where there were some
     ignores_data: bool  # some came from data in memory
     in_memory: bool  # so did the items of a side, which are not stored
+
+
+def unlike(made: Made, digests: list[str]) -> bool:
+    """True if these are the digests of other inputs than those of which an output was made."""
+    return None not in made.digests and sorted(digests) != sorted(map(str, made.digests))
 
 
 def as_made(out: Path) -> Made:
@@ -59,7 +64,7 @@ def as_made(out: Path) -> Made:
     ignore = method.get("ignore")
     choices |= {"ignore": [Path(path) for path in ignore]} if isinstance(ignore, list) else {}
     sides = ("inputs", "against")
-    digests = [entry["xxh3_128"] for side in sides for entry in manifest.get(side, ())]
+    digests = [entry.get("content") for side in sides for entry in manifest.get(side, ())]
     paths, second = ([place_of(entry) for entry in run.get(side, ())] for side in sides)
     lost = any(manifest.get(side) and not run.get(side) for side in sides) or None in second
     if method.get("level") == "passage":

@@ -290,7 +290,7 @@ def copied(fate: Outcome, job: Job, what: str, folder: Path, copy: Copy) -> list
 def manifest(collection: Numbered, job: Job, outputs: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the content of manifest.json, without its checksum."""
     inputs = [
-        {"source": printable(source.name), "rows": int(rows), "xxh3_128": digest}
+        {"source": printable(source.name), "rows": int(rows), "content": digest}
         for source, rows, digest in zip(collection.sources, np.diff(collection.first_row), collection.digests(), strict=True)
     ]
     sides = sided("inputs", inputs, collection.first_side)

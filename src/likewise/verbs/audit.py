@@ -18,7 +18,7 @@ from likewise.methods import Measure, Text
 from likewise.options import integer
 from likewise.progress import Progress
 from likewise.report import summary
-from likewise.report.made import as_made, compared_with
+from likewise.report.made import as_made, compared_with, unlike
 from likewise.report.own_files import as_written
 from likewise.report.read import read_by
 from likewise.runs import pipeline
@@ -114,7 +114,7 @@ def audit(
             remedy = f"run dedup again, or give the groups of the output with {option('groups')}"
             raise DataError(f"these are not the groups of the output; {remedy}")
         collection = pipeline.collected(sources, run, Local(run))
-        if made and sorted(collection.digests()) != sorted(made.digests):
+        if made and unlike(made, collection.digests()):
             raise DataError("the inputs have changed since the output was made; run dedup again, or audit the input files")
         if made and made.ignored != (None if run.job.ignored is None else run.job.ignored.digest):
             remedy = f"run dedup again, or give what it ignores with {option('ignore')}"

@@ -17,7 +17,7 @@ from likewise.options import integer
 from likewise.planning.recipes import ITEMS
 from likewise.progress import Progress
 from likewise.records import TEXT
-from likewise.report.made import Made
+from likewise.report.made import Made, unlike
 from likewise.runs import decontamination
 from likewise.runs.items import Run
 from likewise.runs.planting import KINDS, LONGEST, Planted, outcome, planted
@@ -38,7 +38,7 @@ def plant_leaks(made: Made, choices: dict[str, Any], plant: object, progress: Pr
     with started(made.inputs, options, "audit", None, progress, made.against) as (sources, run):
         recipe = decontamination.recipe_of(run.job)
         documents, _ = decontamination.read(sources, run, Local(run), recipe.around)
-        if sorted(documents.digests()) != sorted(made.digests):
+        if unlike(made, documents.digests()):
             raise DataError("the inputs have changed since the output was made; run dedup again")
         border, kind, tokens = documents.rows_of_sides[0].stop, documents.column("kind"), documents.column("tokens")
         long = np.flatnonzero((kind[border:] == TEXT) & (tokens[border:] >= decontamination.search_of(run.job).run))

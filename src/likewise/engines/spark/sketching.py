@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from likewise.engines.spark.blocks import binary
 from likewise.errors import LikewiseError
+from likewise.io import contents
 from likewise.io.beginning_rows import head
 from likewise.io.chunks import chunks, failed, parsed
-from likewise.io.collection import fingerprint
 from likewise.io.inputs import Source
 from likewise.io.ranges import Range
 from likewise.job import Job
@@ -74,12 +74,12 @@ def of_group(number: int, job: Job, sources: Sequence[Source], group: Group) -> 
         for source, part in group.ranges:
             for chunk in chunks(sources[source], job.want, part=part, skip=skip):
                 records, place = records_of(sources[source], chunk, job, skip=skip)
-                columns, digest = sketch(records), fingerprint(records)
+                columns = sketch(records) | {"content": contents.words(records)}
                 if left is not None and len(records) >= left:
                     records, columns = head(records, columns, left)
                 n, parts = len(records), len(columns.get("unit-size", ()))
-                about = {"at": at, "source": source, "place": place, "rows": n, "parts": parts, "digest": digest.hex(), **facts_of(records)}
-                yield about_chunk(rank, rank_of_parts, about)
+                about = {"at": at, "source": source, "place": place, "rows": n, "parts": parts, **facts_of(records)}
+                yield about_chunk(rank, rank_of_parts, about | {"digest": contents.digest(columns.pop("content")).hex()})
                 if records.rejected and not skip:
                     return
                 if "units" in columns:

@@ -1,0 +1,58 @@
+"""Digests of the contents of sources, which do not depend on how a source is cut into chunks.
+
+The digest of rows is a polynomial of words of the rows, modulo 2^64, in two lanes: a row counts for its place. So the digest of rows that follow
+others is that of the others plus its own, multiplied by a power. It tells inputs apart that differ by accident; who wants to can make two that agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import xxhash
+
+from likewise.items.words import Hasher
+from likewise.records import Records
+
+#: The bases of the two lanes, odd, and what a word is multiplied by before it enters the second.
+BASES, SECOND = (0x9E37_79B9_7F4A_7C15, 0xD6E8_FEB8_6659_FD93), np.uint64(0xFF51_AFD7_ED55_8CCD)
+LIMIT = 1 << 64
+#: The words of rows do not depend on the seed of a run.
+HASHER = Hasher(0)
+
+
+def words(records: Records) -> np.ndarray:
+    """A word for the kind and the text of each row, or for what an index keeps of it: uint64[n]."""
+    found = HASHER.strings(records.text)
+    if records.sketched is not None:
+        copy = records.sketched["copy"]
+        found = found + copy[:, 0] * SECOND + copy[:, 1]
+    return found + (records.kind + np.uint64(1)) * np.uint64(BASES[0])
+
+
+def digest(rows: np.ndarray) -> bytes:
+    """The digest of rows, by their words: 16 bytes."""
+    return b"".join(lane(values, base).to_bytes(8, "little") for values, base in zip((rows, second(rows)), BASES, strict=True))
+
+
+def second(rows: np.ndarray) -> np.ndarray:
+    """The words as they enter the second lane."""
+    return (rows ^ rows >> np.uint64(29)) * SECOND
+
+
+def lane(rows: np.ndarray, base: int) -> int:
+    """The sum of the words, each multiplied by the power of its place."""
+    powers = np.full(len(rows), base, np.uint64)
+    powers[:1] = 1
+    return int((rows * np.multiply.accumulate(powers)).sum(dtype=np.uint64)) if len(rows) else 0
+
+
+def joined(parts: Iterable[tuple[bytes, int]]) -> str:
+    """The digest of a source in hexadecimal, from those of consecutive parts and their numbers of rows."""
+    lanes, count = [0, 0], 0
+    for part, rows in parts:
+        for number, base in enumerate(BASES):
+            value = int.from_bytes(part[8 * number : 8 * number + 8], "little")
+            lanes[number] = (lanes[number] + value * pow(base, count, LIMIT)) % LIMIT
+        count += rows
+    return xxhash.xxh3_128_hexdigest(b"".join(each.to_bytes(8, "little") for each in (*lanes, count)))
