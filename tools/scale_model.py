@@ -53,26 +53,13 @@ class Collection:
         """Bytes of the work folder."""
         return self.documents * (ROW + self.bands * KEY + self.size / SHINGLE * WORD)
 
-    def network(self, machines: int) -> float:
-        """Bytes that each machine of a cluster sends.
-
-        These are band keys with document numbers, to the machine that groups the key, and the sets of documents that share a bucket, to the machine
-        that compares them.
-        """
-        moved = self.documents * (self.bands * 2 * KEY + self.similar * self.size / SHINGLE * WORD)
-        return moved / machines * (machines - 1) / machines
-
 
 def main() -> None:
     """Print the tables."""
     for documents in (1e5, 1e6, 1e7, 1e9, 1e11):
         c = Collection(documents)
         print(f"| {documents:.0e} | {duration(c.seconds)} | {amount(c.memory)} | {amount(c.disk)} |")
-    for documents, machines, cores in ((1e9, 1, 64), (1e9, 16, 16), (1e11, 1000, 32)):
-        c = Collection(documents)
-        busy = c.seconds * CORES / (machines * cores)
-        each = [amount(size / machines) for size in (c.memory, c.disk)]
-        print(f"| {documents:.0e} | {machines} x {cores} | {duration(busy)} | {each[0]} | {each[1]} | {amount(c.network(machines))} |")
+    print(f"1e9 on 64 cores: {duration(Collection(1e9).seconds * CORES / 64)}")
 
 
 def duration(seconds: float) -> str:

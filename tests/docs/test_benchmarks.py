@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from math import log2
 from pathlib import Path
 from types import ModuleType
@@ -129,3 +130,43 @@ def test_a_replaced_word_changes_five_runs(module):
     own, other = data.runs(words), data.runs(varied)
     common = [len(np.intersect1d(a[a > 0], b[b > 0])) for a, b in zip(own, other, strict=True)]
     assert set(changes) <= set(range(1, 7)) and common == [196 - 5 * k for k in changes]
+
+
+def test_planted_pairs_are_all_pairs_of_similar_documents(module):
+    data = module("spark_data")
+    (documents, family), *more = data.families(150)
+    assert not more and len(documents) == len(family) == 150
+    sets = [{tuple(words[i : i + 5].tolist()) for i in range(len(words) - 4)} for words in documents]
+    similar = [(a, b) for b in range(150) for a in range(b) if 5 * len(sets[a] & sets[b]) >= 4 * len(sets[a] | sets[b])]
+    assert len(similar) > 30
+    assert sorted(data.pairs(documents, family)) == sorted(similar)
+
+
+def test_a_removed_document_is_right_if_a_similar_one_stays(module):
+    scores = module("spark").scores
+    similar = np.array([(0, 1), (1, 2), (3, 4)])
+    # 1 goes for 0; 2, which is similar to 1 alone, and 5, to none, are wrong; 4 is left beside 3
+    assert scores(np.array([0, 3, 4]), similar, 6) == {"removed": 3, "recall": 1 / 2, "precision": 1 / 3}
+    assert scores(np.array([0, 2, 3, 5]), similar, 6) == {"removed": 2, "recall": 1, "precision": 1}
+
+
+def test_bytes_of_shuffles_are_those_of_the_step_that_a_job_writes(module, tmp_path):
+    events = [
+        {"Event": "x.SparkListenerSQLExecutionStart", "executionId": 7, "physicalPlanDescription": INSERT.format("file:/w/spark/near")},
+        {"Event": "SparkListenerJobStart", "Stage IDs": [0, 1], "Properties": {"spark.sql.execution.id": "7"}},
+        {"Event": "SparkListenerJobStart", "Stage IDs": [2], "Properties": {}},
+    ]
+    events += [{"Event": "SparkListenerTaskEnd", "Stage ID": stage, "Task Metrics": task_metrics(10**stage)} for stage in (0, 1, 1, 2)]
+    (tmp_path / "app").write_text("".join(json.dumps(event) + "\n" for event in events))
+    found = module("spark").steps(tmp_path)
+    assert found == {
+        "near": {"jobs": 1, "tasks": 3, "shuffled": 21, "written": 42, "seconds": 3},
+        "others": {"jobs": 1, "tasks": 1, "shuffled": 100, "written": 200, "seconds": 1},
+    }
+
+
+INSERT = "(4) Execute InsertIntoHadoopFsRelationCommand\nInput: []\nArguments: {}, false, Parquet"
+
+
+def task_metrics(size: int) -> dict[str, object]:
+    return {"Shuffle Write Metrics": {"Shuffle Bytes Written": size}, "Output Metrics": {"Bytes Written": 2 * size}, "Executor Run Time": 1000}
