@@ -28,7 +28,7 @@ from likewise.kernels.bands import MIX
 from likewise.records import Records, in_turn
 from likewise.runs.items import rule
 from likewise.stages.buckets import Splits
-from likewise.stages.budget import Cut, Overfull, drawn, estimated, hottest, merged, overfull, skipped
+from likewise.stages.budget import Cut, Overfull, drawn, hottest, left_out, merged, overfull, skipped
 from likewise.stages.candidates import FINER, Candidates, candidate_pairs, keyed
 from likewise.stages.copies import first_of_copies
 from likewise.stages.near import near
@@ -237,7 +237,7 @@ def budget(order: Order) -> None:
             here = np.flatnonzero(np.isin(names, full.counts.name))
             pairs.append(np.array(skipped(splits, full, np.searchsorted(full.counts.name, names[here]), number[here])))
         left, right = np.concatenate(pairs, axis=1)
-        cut = estimated(counts, len(left), int(np.count_nonzero(compared(order, right, left).overlap >= 0)))
+        cut = left_out(int(counts.cut.sum()), len(left), int(np.count_nonzero(compared(order, right, left).overlap >= 0)))
         worst = hottest(counts)
     write(order.folder / "cut" / "0.parquet", **{name: [value] for name, value in asdict(cut).items()})
     write(order.folder / "hottest" / "0.parquet", bucket=np.array(worst, np.int64).reshape(-1, 3))

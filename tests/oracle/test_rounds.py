@@ -10,18 +10,22 @@ from hypothesis import strategies as st
 from bucket_candidates import budget
 from likewise.kernels.greedy import KEPT, REMOVED, UNDECIDED
 from likewise.stages import lazy
-from likewise.stages.candidates import FINER, Lists, candidate_pairs, collisions
+from likewise.stages.candidates import FINER, Lists, candidate_pairs, collisions, pruned
 from likewise.stages.components import components, contracted, links
-from likewise.stages.rounds import represented, settle_round
+from likewise.stages.rounds import matched, settle_round
 from likewise.stages.scope import Scope
 from likewise.stages.settle import settled
 
 
-def in_blocks(later: np.ndarray, earlier: np.ndarray, block: np.ndarray) -> tuple[np.ndarray, int]:
-    """The states of all items after as many rounds as are needed, and their number. block: int[n], ascending."""
+def in_blocks(later: np.ndarray, earlier: np.ndarray, block: np.ndarray, apart: int = 10_000) -> tuple[np.ndarray, int]:
+    """The states of all items after as many rounds as are needed, and their number.
+
+    block: int[n], ascending. apart: rounds after which one place does the rest.
+    """
     states, open_, rounds = np.full(len(block), KEPT, np.uint8), np.ones(len(later), bool), 0
     known = np.full(len(block), UNDECIDED, np.uint8)  # what a round says to the next one
     while open_.any():
+        block = block if rounds < apart else np.zeros_like(block)
         rounds, told, more = rounds + 1, known.copy(), []
         for number in np.unique(block):
             mine = np.flatnonzero(open_ & (block[later] == number))
@@ -40,20 +44,27 @@ def random_pairs(rng: np.random.Generator, n: int, number: int) -> tuple[np.ndar
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.integers(1, 60), st.integers(0, 150), st.integers(1, 8), st.integers(0, 2**32 - 1))
-def test_blocks_decide_in_rounds_what_one_place_decides(n, number, blocks, seed):
+@given(st.integers(1, 60), st.integers(0, 150), st.integers(1, 8), st.integers(0, 9), st.integers(0, 2**32 - 1))
+def test_blocks_decide_in_rounds_what_one_place_decides(n, number, blocks, apart, seed):
     rng = np.random.default_rng(seed)
     later, earlier = random_pairs(rng, n, number)
     overlap, out_of = rng.integers(1, 4, len(later)), rng.integers(4, 7, len(later))
-    states, rounds = in_blocks(later, earlier, np.sort(rng.integers(0, blocks, n)))
+    states, rounds = in_blocks(later, earlier, np.sort(rng.integers(0, blocks, n)), apart)
     wanted = settled(later, earlier, overlap, out_of, n)
     assert ((states == REMOVED) == (wanted.representative >= 0)).all()
-    assert UNDECIDED not in states and rounds <= blocks
-    of_kept = states[earlier] == KEPT
-    found = represented(*(each[of_kept] for each in (later, earlier, overlap, out_of)))
+    assert UNDECIDED not in states and rounds <= min(blocks, apart + 1)
+    some = np.flatnonzero(states[earlier] == KEPT)
+    some = some[np.unique(np.stack([later[some], earlier[some]]), axis=1, return_index=True)[1]]  # each pair once
+    order, best, previous = matched(*(each[some] for each in (later, earlier, overlap, out_of)))
+    kept_pairs = list(zip(later[some][order].tolist(), earlier[some][order].tolist(), strict=True))
+    assert kept_pairs == sorted(kept_pairs)
+    once = settled(*(each[some] for each in (later, earlier, overlap, out_of)), n)
     removed = np.flatnonzero(wanted.representative >= 0)
-    assert found.item.tolist() == removed.tolist()
-    assert np.array(found[1:]).tolist() == np.array(wanted)[:, removed].tolist()
+    assert [pair for pair, here in zip(kept_pairs, best, strict=True) if here] == list(
+        zip(removed.tolist(), once.representative[removed].tolist(), strict=True)
+    )
+    connected = [(kept, before) for (_, kept), before in zip(kept_pairs, previous.tolist(), strict=True) if before >= 0]
+    assert sorted(connected) == sorted(zip(*map(np.ndarray.tolist, links(later[some], earlier[some])), strict=True))
 
 
 @pytest.mark.parametrize("blocks", [1, 7])
@@ -140,7 +151,8 @@ def lazily(lists: list[Lists], similar: np.ndarray, rounds: int, fixed: int = 0)
         decided[kept] = number
         for later, _ in compare(certain):
             removed[later], decided[later] = True, number
-        left = [lazy.narrowed(each, removed[each.item], kept[each.item]) for each in left]
+        marks = [lazy.left(each.listed, each.reads, removed[each.item], kept[each.item]) for each in left]
+        left = [pruned(each._replace(listed=listed, reads=reads)) for each, (listed, reads) in zip(left, marks, strict=True)]
     rest = np.array(compare(of_all(lambda each: each.item[each.places()], left)), np.int64).reshape(-1, 2)
     removed |= settled(*rest.T, np.ones(len(rest), int), np.ones(len(rest), int), n).representative >= 0
     compare(of_all(lazy.late_pairs, lists, removed, decided))

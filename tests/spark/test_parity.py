@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from engine_jobs import JOBS, OF_THE_RUN, about, contents, halved
 
 import likewise as lw
+from likewise.engines.spark import lazily, settling
 from likewise.engines.spark.engine import Spark
 from likewise.report.made import compared_with
 from likewise.runs.removal import remove
@@ -120,3 +122,23 @@ def test_the_first_unreadable_row_is_the_error(tmp_path, spark):
     with pytest.raises(lw.DataError, match=r"in\.jsonl, line 101, column 21") as found:
         on_spark(spark, tmp_path / "in.jsonl", tmp_path / "spark", 2)
     assert found.value.marked == local.value.marked
+
+
+@pytest.mark.parametrize(("job", "second"), [("texts", False), ("banners", True)])
+def test_candidates_listed_in_rounds(tmp_path, spark, monkeypatch, job, second):
+    """All candidates are listed in rounds, and similar pairs settled in blocks, as those of a huge collection."""
+    monkeypatch.setattr(lazily, "MANY", 0)
+    monkeypatch.setattr(lazily, "FOR_EACH", 0)
+    monkeypatch.setattr(settling, "ALONE", 100)
+    make, more, _ = JOBS[job]
+    (tmp_path / "in").mkdir()
+    choices = make(tmp_path / "in") | more | {"pairs": True}
+    given = tmp_path / "in"
+    if second:
+        given, choices["against"] = halved(tmp_path / "in")
+        choices["also_inside"] = True
+    local = lw.dedup(given, out=tmp_path / "local", **choices)
+    found = on_spark(spark, given, tmp_path / "spark", 3, **choices)
+    agree(local, found)
+    notes = json.loads((found.out / "run.json").read_bytes())["notes"]
+    assert any("comparing, round 2:" in note for note in notes) and any("settling, round 2:" in note for note in notes)

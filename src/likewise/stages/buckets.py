@@ -63,17 +63,21 @@ class Buckets:
         return candidates_of(self.sizes, MOST_CANDIDATES if walk else MOST_BUCKETS)
 
 
-def candidates_of(sizes: np.ndarray, most: int = MOST_BUCKETS) -> int:
-    """Candidate pairs in buckets of these sizes, if each item is a candidate with at most so many others."""
-    return int((sizes * np.minimum(sizes - 1, most) // 2).sum())
+def candidates_of(sizes: np.ndarray, most: int = MOST_BUCKETS, times: int | np.ndarray = 1) -> int:
+    """Candidate pairs in buckets of these sizes, if each item is a candidate with at most so many others. times: as for `spread`."""
+    return int((times * (sizes * np.minimum(sizes - 1, most) // 2)).sum())
 
 
-def spread(sizes: np.ndarray) -> dict[str, Any]:
-    """The number of buckets, the largest size, and the numbers by size in powers of two: '2', '3-4', '5-8', ... sizes: int64[buckets]."""
+def spread(sizes: np.ndarray, times: np.ndarray | None = None) -> dict[str, Any]:
+    """The number of buckets, the largest size, and the numbers by size in powers of two: '2', '3-4', '5-8', ... sizes: int64[buckets].
+
+    times: int64[buckets], how many buckets each entry stands for; 1 by default.
+    """
     power = np.frexp(np.maximum(sizes, 2) - 1)[1]  # bits of size - 1
-    steps, numbers = np.unique(power, return_counts=True)
+    steps, step = np.unique(power, return_inverse=True)
+    numbers = np.bincount(step, times, len(steps)).astype(np.int64)  # sums below 2^53 are exact
     named = {"2" if step == 1 else f"{2 ** (step - 1) + 1}-{2**step}": int(number) for step, number in zip(steps.tolist(), numbers, strict=True)}
-    return {"number": len(sizes), "largest": int(sizes.max(initial=0)), "by_size": named}
+    return {"number": int(numbers.sum()), "largest": int(sizes.max(initial=0)), "by_size": named}
 
 
 def group(keys: Keys, per: np.ndarray, bands: int, workers: Workers = ALONE, *, split: bool, scope: Scope = ALL) -> Buckets:

@@ -138,12 +138,11 @@ def sampled_cut(compare: Callable[[np.ndarray, np.ndarray], Compared], buckets: 
     """
     left, right = skipped(buckets.splits, full, *drawn(full.counts, seed))
     similar = np.count_nonzero(compare(left, right).overlap >= 0) if len(left) else 0
-    return estimated(full.counts, len(left), int(similar))
+    return left_out(int(full.counts.cut.sum()), len(left), int(similar))
 
 
-def estimated(counts: Counts, sampled: int, similar: int) -> Cut:
-    """What was left out, from a sample of which some are similar."""
-    cut = int(counts.cut.sum())
+def left_out(cut: int, sampled: int, similar: int) -> Cut:
+    """The estimate for ``cut`` pairs that were left out, from a sample of them."""
     return Cut(cut, sampled, similar, cut * min(1.0, at_most(similar) / sampled) if sampled else float(cut))
 
 
@@ -170,7 +169,7 @@ def drawn(counts: Counts, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def skipped(splits: Splits, full: Overfull, bucket: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the pairs with these numbers in these buckets of ``full``, int64[m] each, those that were left out: (earlier, later) items, int64[k]."""
+    """The items (earlier, later) of the pairs that were left out, int64[k] each, among those with these numbers in these buckets of ``full``."""
     later, earlier = (full.places[full.begin[bucket] + each] for each in pair_in(full.counts, bucket, number))
     apart = ~are_candidates(splits, later, earlier)
     return splits.items[earlier[apart]].astype(np.int64), splits.items[later[apart]].astype(np.int64)

@@ -173,14 +173,18 @@ def lists_of(item: np.ndarray, levels: np.ndarray, listed: np.ndarray, scope: Sc
 
     item: int64[n], ascending; levels, listed: as in `Parts`. The head of a part may be listed both above and in it: it stands in one list only.
     """
-    level, member = np.nonzero(levels >= 0)
-    order = np.argsort(levels[level, member], kind="stable")
-    level, member = level[order], member[order]
-    number = levels[level, member]
-    heads = np.flatnonzero(np.diff(number, prepend=-1))
-    stands = listed[level, member]
-    stands[heads] &= ~((level[heads] > 0) & listed[level[heads] - 1, member[heads]])
-    return pruned(Lists(np.append(heads, len(number)), item[member], stands, member >= scope.fixed))
+    found = []
+    for level, number in enumerate(levels):  # numbers of parts follow those of the level above
+        member = np.flatnonzero(number >= 0)
+        member = member[np.argsort(number[member], kind="stable")]
+        heads = np.flatnonzero(np.diff(number[member], prepend=-1))
+        stands = listed[level, member]
+        if level:
+            stands[heads] &= ~listed[level - 1, member[heads]]
+        found.append(pruned(Lists(np.append(heads, len(member)), item[member], stands, member >= scope.fixed)))
+    ends = np.cumsum([0, *(len(each.item) for each in found)])
+    begin = np.concatenate([*(each.begin[:-1] + end for each, end in zip(found, ends, strict=False)), ends[-1:]])
+    return Lists(begin, *(np.concatenate(each) for each in list(zip(*found, strict=True))[1:]))
 
 
 def pruned(lists: Lists) -> Lists:
@@ -196,18 +200,25 @@ def in_pairs(lists: Lists) -> Lists:
 
 
 def before(begin: np.ndarray, marked: np.ndarray) -> np.ndarray:
-    """The number of marked entries before each entry of its list: int64[m]."""
-    count = np.concatenate(([0], np.cumsum(marked)))
+    """The number of marked entries before each entry of its list: int[m]."""
+    count = counted(marked)
     return count[:-1] - np.repeat(count[begin[:-1]], np.diff(begin))
 
 
 def after(begin: np.ndarray, marked: np.ndarray) -> np.ndarray:
-    """The number of marked entries after each entry of its list: int64[m]."""
-    count = np.concatenate(([0], np.cumsum(marked)))
+    """The number of marked entries after each entry of its list: int[m]."""
+    count = counted(marked)
     return np.repeat(count[begin[1:]], np.diff(begin)) - count[1:]
+
+
+def counted(marked: np.ndarray) -> np.ndarray:
+    """The number of marked entries before each entry, and of all: int[m + 1], int32 where that is enough, because a bucket may be very large."""
+    count = np.zeros(len(marked) + 1, np.int32 if len(marked) < 2**31 else np.int64)
+    np.cumsum(marked, out=count[1:])
+    return count
 
 
 def selected(lists: Lists, some: np.ndarray) -> Lists:
     """Some entries of lists, bool[m], without lists that have none."""
-    sizes = np.concatenate(([0], np.cumsum(some)))[lists.begin]
+    sizes = counted(some)[lists.begin].astype(np.int64)
     return Lists(np.unique(sizes), lists.item[some], lists.listed[some], lists.reads[some])

@@ -32,9 +32,14 @@ def first_pairs(lists: Lists) -> tuple[np.ndarray, np.ndarray]:
     return lists.item[later], lists.item[first]
 
 
-def narrowed(lists: Lists, gone: np.ndarray, kept: np.ndarray) -> Lists:
-    """The lists after a round. gone, kept: bool[m], the entries whose items the round removed, or has compared with all that were left."""
-    return pruned(lists._replace(listed=lists.listed & ~gone & ~kept, reads=lists.reads & ~gone))
+def left(listed: np.ndarray, reads: np.ndarray, gone: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The marks of entries (listed, reads) after a round that removed the items ``gone`` and compared all that were left with those ``kept``."""
+    return listed & ~gone & ~kept, reads & ~gone
+
+
+def late(listed: np.ndarray, reads: np.ndarray, removed: np.ndarray, decided: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The marks of entries (listed, reads) that may be in `late_pairs`."""
+    return listed & ~removed & (decided > 1), reads & removed
 
 
 def late_pairs(lists: Lists, removed: np.ndarray, decided: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -43,7 +48,8 @@ def late_pairs(lists: Lists, removed: np.ndarray, decided: np.ndarray) -> tuple[
     lists: those before the first round. removed: bool[m], True for the entries of removed items; the others are kept. decided: int64[m], the number
     of the round that removed the entry's item or found it certainly kept, from 1; one more than the last round for all other items.
     """
-    lists = in_pairs(lists._replace(listed=lists.listed & ~removed & (decided > 1), reads=lists.reads & removed))
+    listed, reads = late(lists.listed, lists.reads, removed, decided)
+    lists = in_pairs(lists._replace(listed=listed, reads=reads))
     some = lists.listed | lists.reads
     lists, decided = selected(lists, some), decided[some]
     later, earlier = lists.places()
@@ -53,15 +59,23 @@ def late_pairs(lists: Lists, removed: np.ndarray, decided: np.ndarray) -> tuple[
 
 def cut(lists: Lists, most: int = READERS) -> Lists:
     """The same candidate pairs in lists of at most ``most`` readers each. Each further piece of a list repeats what is listed before it."""
+    long = np.add.reduceat(lists.reads, lists.begin[:-1], dtype=np.int64) > most if len(lists.item) else np.zeros(0, bool)
+    if not long.any():
+        return lists
+    inside = long[lists.of]
+    whole, lists = selected(lists, ~inside), selected(lists, inside)
     home, piece = lists.of, before(lists.begin, lists.reads) // most
-    last = np.zeros(len(lists.begin) - 1, np.int64)
+    last = np.zeros(len(lists.begin) - 1, piece.dtype)
     np.maximum.at(last, home[lists.reads], piece[lists.reads])
     listed = np.flatnonzero(lists.listed & (piece < last[home]))
     times = (last[home] - piece)[listed]
     again = np.repeat(listed, times)
-    place = np.concatenate([np.arange(len(home)), again])
-    piece = np.concatenate([piece, piece[again] + np.arange(len(again)) - np.repeat(np.cumsum(times) - times, times) + 1])
+    further = 1 + np.arange(len(again)) - np.repeat(np.cumsum(times) - times, times)
+    place, repeated = np.concatenate([np.arange(len(home)), again]), np.arange(len(home) + len(again)) >= len(home)
+    piece = np.concatenate([piece, piece[again] + further])
     order = np.lexsort((place, piece, home[place]))
-    place, piece, repeated = place[order], piece[order], order >= len(home)
+    place, piece, repeated = place[order], piece[order], repeated[order]
     begin = np.flatnonzero((np.diff(home[place], prepend=-1) != 0) | (np.diff(piece, prepend=-1) != 0))
-    return pruned(Lists(np.append(begin, len(place)), lists.item[place], lists.listed[place], lists.reads[place] & ~repeated))
+    cut_up = pruned(Lists(np.append(begin, len(place)), lists.item[place], lists.listed[place], lists.reads[place] & ~repeated))
+    begin = np.concatenate([whole.begin[:-1], whole.begin[-1] + cut_up.begin])
+    return Lists(begin, *(np.concatenate(each) for each in list(zip(whole, cut_up, strict=True))[1:]))

@@ -16,7 +16,7 @@ from likewise.stages.settle import settled
 
 
 class Round(NamedTuple):
-    """What a round of a block decided."""
+    """The decisions of a block in a round."""
 
     item: np.ndarray  # int64[k]: the later items of the block's pairs, ascending
     state: np.ndarray  # uint8[k]: UNDECIDED, KEPT or REMOVED (kernels.greedy)
@@ -28,33 +28,35 @@ def settle_round(later: np.ndarray, earlier: np.ndarray, state: np.ndarray, own:
 
     later, earlier: int64[m], all pairs of the block's undecided items, in any order, possibly repeated. state: uint8[m], the state of each earlier
     item as known from the round before; UNDECIDED where that is not known. own: bool[m], True where the earlier item is of this block too: if it is
-    not among the later items, nothing is similar before it, so it is kept.
+    undecided and not among the later items, nothing is similar before it, so it is kept. Blocks may be joined between rounds.
     """
     names, (after, before) = compact(later, earlier)
     states, wait = np.full(len(names), UNDECIDED, np.uint8), np.zeros(len(names), bool)
     wait[after] = True
-    states[before] = np.where(own & ~wait[before], KEPT, state)
+    states[before] = np.where((state == UNDECIDED) & own & ~wait[before], KEPT, state)
     order = np.argsort(after, kind="stable")
     decide(after[order], before[order], states)
     items = np.flatnonzero(wait)
     return Round(names[items], states[items], (states[after] == UNDECIDED) & (states[before] == UNDECIDED))
 
 
-class Duplicates(NamedTuple):
-    """Removed items with their representatives, ascending, as `stages.settle.Settled` has them for all items."""
+class Matches(NamedTuple):
+    """Similar pairs of removed items with kept ones, by item and kept item."""
 
-    item: np.ndarray  # int64[k]
-    representative: np.ndarray  # int64[k]
-    overlap: np.ndarray  # int64[k]
-    out_of: np.ndarray  # int64[k]
+    order: np.ndarray  # int64[m]: the pairs in this order
+    best: np.ndarray  # bool[m]: True for the pair with the item's representative
+    previous: np.ndarray  # int64[m]: the kept item of the item's pair before; -1 for the first
 
 
-def represented(later: np.ndarray, earlier: np.ndarray, overlap: np.ndarray, out_of: np.ndarray) -> Duplicates:
-    """The representatives of removed items, from all similar pairs of each with kept items: int64[m] each, in any order."""
+def matched(later: np.ndarray, earlier: np.ndarray, overlap: np.ndarray, out_of: np.ndarray) -> Matches:
+    """The matches of removed items, from all similar pairs of each with kept items, each once: int64[m] each, in any order."""
     names, (after, before) = compact(later, earlier)
     found = settled(after, before, overlap, out_of, len(names))
-    items = np.flatnonzero(found.representative >= 0)
-    return Duplicates(names[items], names[found.representative[items]], found.overlap[items], found.out_of[items])
+    order = np.lexsort((before, after))
+    after, before = after[order], before[order]
+    previous = np.full(len(order), -1, np.int64)
+    previous[1:] = np.where(after[1:] == after[:-1], names[before[:-1]], -1)
+    return Matches(order, found.representative[after] == before, previous)
 
 
 def compact(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

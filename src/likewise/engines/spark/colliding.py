@@ -10,11 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.engines.spark.blocks import GATHERED, flat, gathered, packed, part_of, places, whole
+from likewise.engines.spark.lazily import LISTS, rows
 from likewise.engines.spark.sketching import PART, ROW
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
 from likewise.job import Job
-from likewise.stages.candidates import FINER, Candidates, candidate_pairs, keyed, number, whole_pairs
+from likewise.stages.candidates import FINER, Collisions, before, collisions, keyed, number, whole_pairs
+from likewise.stages.lazy import cut
 from likewise.stages.scope import Scope
 
 if TYPE_CHECKING:
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
 TASK_ENTRIES = 1 << 21
 #: The key of an item in a band, and those in the next bands, by which an overfull bucket is split.
 KEYS = ["band", "key", "item", "side", *(f"finer_{level}" for level in range(1, 1 + FINER))]
-#: What a partition of buckets says: pairs, for the partition of the earlier item; sizes of buckets, with the number of buckets of each; or the
-#: members of overfull buckets (stages.candidates.Parts), with the partition, which tells buckets of two apart.
-FOUND = ["later", "earlier", "size", "number", "band", "partition", "member", "levels", "listed"]
+#: What a partition of buckets says: pairs, for the partition of the earlier item; or lists, as rows of whole ones, and how many pairs they have;
+#: sizes of buckets, with the number of buckets of each; and the members of overfull buckets (stages.candidates.Parts), for the partition itself.
+FOUND = ["later", "earlier", *LISTS, "pairs", "size", "number", "band", "member", "levels", "listed"]
+#: Lists of a partition are numbered from its number times this.
+MOST_LISTS = 1 << 40
 
 
 def schema(names: list[str]) -> str:
@@ -51,7 +55,7 @@ def keys_of(entries: DataFrame, items: DataFrame, job: Job, at: np.ndarray, *, s
 
 
 def collide(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, scope: Scope, parts: int) -> DataFrame:
-    """The step of candidate pairs, sizes of buckets and overfull buckets."""
+    """The step of lists of candidates, sizes of buckets and overfull buckets."""
     assert job.plan is not None
     at, bands = places(parts), job.plan.bands
 
@@ -93,9 +97,12 @@ def buckets(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray, scope
     finer = np.empty((min(FINER, bands - 1), len(key)), np.uint64)
     for level, values in enumerate(finer, 1):
         values[:] = flat(table[f"finer_{level}"], np.uint64)
+    partition = table["place"][0].as_py()
+    first = MOST_LISTS * int(np.flatnonzero(at == partition)[0])
     for band, mine in of_bands(table, bands):
-        found = candidate_pairs(key[mine], finer[:, mine], item[mine], scope)
-        yield from said(found, band, table["place"][0].as_py(), at)
+        found = collisions(key[mine], finer[:, mine], item[mine], scope)
+        yield from said(found, first, band, partition, at)
+        first += len(found.lists.item)
 
 
 def whole_buckets(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
@@ -125,15 +132,18 @@ def sizes_of(sizes: np.ndarray, at: np.ndarray) -> pa.RecordBatch:
     return packed(np.zeros(len(size), np.int64), at[:1], FOUND, size=size, number=number)
 
 
-def said(found: Candidates, band: int, partition: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """What the buckets of a band give."""
-    for begin in range(0, len(found.later), TASK_ENTRIES):
-        later, earlier = (each[begin : begin + TASK_ENTRIES] for each in (found.later, found.earlier))
-        yield packed(part_of(earlier, len(at)), at, FOUND, later=later, earlier=earlier)
+def said(found: Collisions, first: int, band: int, partition: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """What the buckets of a band give. first: a number that no list has yet, nor one after it."""
+    lists = cut(found.lists)
+    made = rows(lists, first + np.arange(len(lists.begin) - 1))
+    none = {name: pa.nulls(len(made), pa.binary()) for name in FOUND}
+    yield pa.record_batch({"place": pa.array(np.full(len(made), at[0])), **none, **dict(zip(LISTS, made.columns, strict=True))})
+    pairs = np.array([before(lists.begin, lists.listed)[lists.reads].sum()])
+    yield packed(np.zeros(1, np.int64), at[:1], FOUND, pairs=pairs)
     yield sizes_of(found.sizes, at)
     parts = found.overfull
     m = len(parts.members)
     if m:
-        columns = {"band": np.full(m, band), "partition": np.full(m, partition), "member": parts.members}
+        columns = {"band": np.full(m, band), "member": parts.members}
         columns |= {"levels": parts.levels.T.astype(np.int32), "listed": parts.listed.T.astype(np.uint8)}
-        yield packed(np.zeros(m, np.int64), at[:1], FOUND, **columns)
+        yield packed(np.zeros(m, np.int64), np.array([partition]), FOUND, **columns)

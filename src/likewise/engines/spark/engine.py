@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from likewise.engines.engine import Found
-from likewise.engines.spark import colliding, comparing, counting, overfull, rows, settling, writing
-from likewise.engines.spark.blocks import packed, part_of, places
+from likewise.engines.spark import budget, colliding, comparing, counting, lazily, rows, settling, writing
+from likewise.engines.spark.blocks import flat, packed, part_of, places
 from likewise.engines.spark.steps import Steps
 from likewise.io.collection import Collection
 from likewise.io.inputs import Source
@@ -31,7 +32,6 @@ from likewise.runs.items import Items, Run
 from likewise.runs.pair_search import announce_pairs
 from likewise.runs.verify import valued
 from likewise.stages.buckets import candidates_of, spread
-from likewise.stages.budget import hottest
 from likewise.stages.counting import Common
 from likewise.stages.settle import MOST_MATCHES, Removals, most_similar
 from likewise.stages.verify import Compared
@@ -101,15 +101,21 @@ class Spark:
     def pairs(self, items: Items, side: np.ndarray) -> Iterator[PairBlock]:
         sides = {"side": side.astype(np.int32)} if len(side) else {}
         candidates = colliding.pairs(self.steps, self.entries, self.numbered(items, **sides), self.run.job, self.parts(items))
-        announce_pairs(self.run, candidates_of(overfull.sizes(self.steps, "pairs")))
-        self.similar(items, candidates)
+        sizes, times = budget.sizes(self.steps, "pairs")
+        announce_pairs(self.run, candidates_of(sizes, times=times))
+        self.run.begin("comparing", 0, "pairs")
+        self.compared(items, "similar", candidates.where("later is not null").select("place", "later", "earlier"))
         later, earlier, *ratio = self.steps.columns("similar", "later", "earlier", "overlap", "out_of")
         yield PairBlock(earlier, later, valued(Compared(*ratio), self.run.job))
 
     def similar(self, items: Items, candidates: DataFrame) -> DataFrame:
-        self.run.begin("comparing", 0, "pairs")
-        pairs = candidates.where(candidates["later"].isNotNull()).select("place", "later", "earlier")
-        return self.compared(items, "similar", pairs)
+        run, number = self.run, len(items.member)
+        run.begin("comparing", 0, "pairs")
+        lists = candidates.where("entry is not null").select(*lazily.LISTS)
+        pairs = int(flat(self.steps.read("collided", ["pairs"], pc.is_valid(pc.field("pairs")))["pairs"], np.int64).sum())
+        return lazily.similar_pairs(
+            self.steps, lists, pairs, number, items.scope.fixed, self.parts(items), partial(self.compared, items), log=run.note
+        )
 
     def compared(self, items: Items, name: str, pairs: DataFrame) -> DataFrame:
         """The step of similar pairs among candidates."""
@@ -117,31 +123,34 @@ class Spark:
         return comparing.similar_pairs(self.steps, name, pairs, self.light, self.entries, self.run.job, self.parts(items), words)
 
     def settle(self, items: Items) -> Found:
-        job, number = self.run.job, len(items.member)
+        run, job, number = self.run, self.run.job, len(items.member)
         assert job.plan is not None
         similar = self.similar(items, self.collide(items))
-        settling.settled(self.steps, similar, number)
-        item, *columns = self.steps.columns("settled", "item", "representative", "overlap", "out_of")
-        representative, best = np.full(number, -1, np.int64), Compared(np.full(number, -1, np.int64), np.zeros(number, np.int64))
-        for values, column in zip((representative, *best), columns, strict=True):
-            values[item] = column
-        matches, value = self.matches(representative)
-        counts, cut = overfull.estimate(self.steps, job.plan.bands, representative < 0, items.scope, job.seed, partial(self.compare, items))
-        removals = Removals(representative, valued(best, job), matches, value, 0)
-        recall = cut.recall(job.plan.recall, len(matches))
-        return Found(removals, recall, spread(overfull.sizes(self.steps, "collided")), cut, hottest(counts), {})
+        settling.settled(self.steps, similar, number, self.parts(items), log=run.note)
+        matches, ratio, best = self.matches()
+        representative, values = np.full(number, -1, np.int64), Compared(np.full(number, -1, np.int64), np.zeros(number, np.int64))
+        for of_items, of_pairs in zip((representative, *values), (matches[:, 1], *ratio), strict=True):
+            of_items[matches[best, 0]] = of_pairs[best]
+        matches, value = self.remembered(matches, valued(ratio, job))
+        removed = self.steps.frame("matches").where("best").selectExpr("later as item")
+        plan, compare = job.plan, partial(self.compare, items)
+        hottest, cut = budget.estimate(self.steps, removed, plan.bands, items.scope, job.seed, self.parts(items), compare)
+        removals = Removals(representative, valued(values, job), matches, value, 0)
+        return Found(removals, cut.recall(plan.recall, len(matches)), spread(*budget.sizes(self.steps, "collided")), cut, hottest, {})
 
-    def matches(self, representative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The similar pairs of an item and an earlier kept one, in order, and their similarities: those that a walk remembers."""
-        later, earlier, *ratio = self.steps.columns("similar", "later", "earlier", "overlap", "out_of")
-        some = np.flatnonzero(representative[earlier] < 0)
-        some = some[np.lexsort((earlier[some], later[some]))]
-        value = valued(Compared(*(each[some] for each in ratio)), self.run.job)
-        if len(some) > MOST_MATCHES:
-            closeness = np.nan_to_num(-value if self.run.job.distances else value)
-            most = np.sort(most_similar(later[some], earlier[some], closeness))
-            some, value = some[most], value[most]
-        return np.column_stack([later[some], earlier[some]]), value
+    def matches(self) -> tuple[np.ndarray, Compared, np.ndarray]:
+        """The similar pairs of an item and an earlier kept one, int64[m, 2], in order, their ratios, and which are with the representative."""
+        later, earlier, overlap, out_of, best = self.steps.columns("matches", "later", "earlier", "overlap", "out_of", "best")
+        order = np.lexsort((earlier, later))
+        return np.column_stack([later, earlier])[order], Compared(overlap[order], out_of[order]), best[order]
+
+    def remembered(self, matches: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The matches that a walk remembers."""
+        if len(matches) <= MOST_MATCHES:
+            return matches, value
+        closeness = np.nan_to_num(-value if self.run.job.distances else value)
+        most = np.sort(most_similar(matches[:, 0], matches[:, 1], closeness))
+        return matches[most], value[most]
 
     def compare(self, items: Items, left: np.ndarray, right: np.ndarray) -> Compared:
         """Compare pairs of items, earlier and later ones."""

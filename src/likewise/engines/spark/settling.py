@@ -1,37 +1,159 @@
-"""The outcome of items from their similar pairs, in one task."""
+"""The removed items and their matches, from all similar pairs: in one task where the pairs fit into one, else in rounds over blocks of items.
+
+A round is a step: the pairs that are not decided yet, and what the round before said of their earlier items, go to the blocks of their later items
+(`stages.rounds`). So a lost driver continues behind the last round.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from likewise.engines.spark.blocks import whole
+from likewise.engines.spark.blocks import GATHERED, flat, gathered, packed, part_of, places, whole
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
-from likewise.stages import settle
+from likewise.engines.spark.told import Columns, arrays, said, schema, sent, with_told
+from likewise.kernels.greedy import KEPT, REMOVED, UNDECIDED
+from likewise.stages.rounds import matched, settle_round
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-SETTLED = "item long, representative long, overlap long, out_of long"
+#: Pairs that one task decides about.
+ALONE = 50_000_000
+#: Slices of the items whose pairs are counted, so that blocks of items have about equally many.
+SLICES = 1024
+PAIRS = ["later", "earlier", "overlap", "out_of"]
+#: Pairs that are not decided, with the states of their earlier items.
+OPEN = ["later", "earlier", "state"]
+#: The result of a round: the states of items, and the pairs that are left.
+SAID = "item long, state long, later long, earlier long"
+#: The matches of removed items: whether the kept item is the representative, and the kept item of the match before, if that is of the same item.
+MATCHES = "later long, earlier long, overlap long, out_of long, best boolean, previous long"
+
+Log = Callable[[str], None]
 
 
-def settled(steps: Steps, similar: DataFrame, number: int) -> DataFrame:
-    """The step of removed items, each with its representative and the similarity to it. number: of items."""
-    return steps.table("settled", lambda: mapped(similar.repartition(1), partial(decide, number=number), SETTLED))
+def settled(steps: Steps, similar: DataFrame, number: int, parts: int, log: Log = lambda _: None, name: str = "matches") -> DataFrame:
+    """The step of matches: the similar pairs of removed items with kept ones, each once. similar: each pair once. number: of items."""
+    if similar.count() <= ALONE:
+        return steps.table(name, lambda: mapped(similar.select(*PAIRS).repartition(1), decide_all, MATCHES))
+    removed = said(in_rounds(steps, similar, number, log, name), "item", f"{REMOVED}L", parts)
+
+    def make() -> DataFrame:
+        pairs = sent(similar, PAIRS, "earlier", parts)
+        then = partial(of_kept, at=places(parts))
+        return mapped(with_told(pairs, PAIRS, "earlier", removed, KEPT, then, schema(PAIRS), parts).repartition(parts, "place"), match, MATCHES)
+
+    return steps.table(name, make)
 
 
-def decide(batches: Iterator[pa.RecordBatch], number: int) -> Iterator[pa.RecordBatch]:
-    """All similar pairs -> the removed items."""
+def in_rounds(steps: Steps, similar: DataFrame, number: int, log: Log, name: str) -> DataFrame:
+    """The removed items, decided in rounds: at most as many as blocks, and one more once the pairs that are left fit into one task."""
+    left, rounds, decided = similar.count(), 0, []
+    borders = equal_blocks(similar, number, blocks_for(left))
+    pairs, states = similar.select("later", "earlier"), None
+    while left:
+        own = borders if left > ALONE else borders[:0]
+        told = steps.table(f"{name}-{rounds}", partial(next_round, pairs, states, own))
+        decided.append(told.where(f"state = {REMOVED}").select("item"))
+        states, pairs = told.where("item is not null").select("item", "state"), told.where("later is not null").select("later", "earlier")
+        before, left, rounds = left, pairs.count(), rounds + 1
+        log(f"settling, round {rounds}: {before - left:,} of {before:,} pairs decided; blocks: {1 + len(own)}")
+    return united(decided)
+
+
+def united(frames: list[DataFrame]) -> DataFrame:
+    """All rows of tables with the same columns."""
+    every = frames[0]
+    for each in frames[1:]:
+        every = every.unionByName(each)
+    return every
+
+
+def next_round(pairs: DataFrame, states: DataFrame | None, borders: np.ndarray) -> DataFrame:
+    """A round. states: of items, as the round before said them: an item of which it says nothing is in no pair as the later one."""
+    at = places(1 + len(borders))
+    if states is None:
+        blocks = mapped(pairs, partial(undecided, borders=borders, at=at), schema(OPEN))
+    else:
+        ends = ["later", "earlier"]
+        then, told = partial(to_blocks, borders=borders, at=at), said(states, "item", "state", len(at))
+        blocks = with_told(sent(pairs, ends, "earlier", len(at)), ends, "earlier", told, KEPT, then, schema(OPEN), len(at))
+    return mapped(blocks.repartition(len(at), "place"), partial(decide, borders=borders), SAID)
+
+
+def blocks_for(pairs: int) -> int:
+    """The number of blocks: each has about a quarter of the pairs that one task decides about."""
+    return 1 + 4 * pairs // ALONE
+
+
+def equal_blocks(pairs: DataFrame, number: int, blocks: int) -> np.ndarray:
+    """The first items of all blocks but the first, int64[..]: blocks of about equally many pairs, from counts of slices of the items."""
+    width = max(1, -(-number // SLICES))
+    slices = pairs.selectExpr(f"later div {width} as slice").groupBy("slice").count().collect()
+    counts = np.zeros(SLICES, np.int64)
+    counts[[row["slice"] for row in slices]] = [row["count"] for row in slices]
+    ends = np.cumsum(counts)
+    return np.unique(np.searchsorted(ends, ends[-1] * np.arange(1, blocks) // blocks, side="right")) * width
+
+
+def undecided(batches: Iterator[pa.RecordBatch], borders: np.ndarray, at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """Pairs -> blocks of later items."""
+    for table in gathered(batches, GATHERED * len(at)):
+        yield from to_blocks(arrays(table), np.full(len(table), UNDECIDED), borders, at)
+
+
+def to_blocks(pairs: Columns, state: np.ndarray, borders: np.ndarray, at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    yield packed(np.searchsorted(borders, pairs["later"], side="right"), at, OPEN, **pairs, state=state)
+
+
+def decide(batches: Iterator[pa.RecordBatch], borders: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """The pairs of a block -> `SAID`."""
     table = whole(batches)
     if table is None:
         return
-    later, earlier, overlap, out_of = (table[name].to_numpy() for name in ("later", "earlier", "overlap", "out_of"))
-    found = settle.settled(later, earlier, overlap, out_of, number)
-    item = np.flatnonzero(found.representative >= 0)
-    columns = item, *(each[item] for each in found)
-    yield pa.record_batch([pa.array(each) for each in columns], names=["item", "representative", "overlap", "out_of"])
+    later, earlier, state = (flat(table[name], np.int64) for name in OPEN)
+    own = np.searchsorted(borders, later, side="right") == np.searchsorted(borders, earlier, side="right")
+    found = settle_round(later, earlier, state.astype(np.uint8), own)
+    left, none = found.open, pa.nulls
+    yield batch(SAID, found.item, found.state.astype(np.int64), none(len(found.item), pa.int64()), none(len(found.item), pa.int64()))
+    yield batch(SAID, *(none(int(left.sum()), pa.int64()),) * 2, later[left], earlier[left])
+
+
+def batch(schema: str, *columns: np.ndarray | pa.Array) -> pa.RecordBatch:
+    names = [each.split()[0] for each in schema.split(", ")]
+    return pa.record_batch([each if isinstance(each, pa.Array) else pa.array(each) for each in columns], names=names)
+
+
+def of_kept(pairs: Columns, state: np.ndarray, at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """Similar pairs, with the states of their earlier items -> those of kept ones, for the partitions of their later items."""
+    values = {name: each[state == KEPT] for name, each in pairs.items()}
+    yield packed(part_of(values["later"], len(at)), at, PAIRS, **values)
+
+
+def match(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """All similar pairs of some items with kept ones -> `MATCHES`."""
+    table = whole(batches)
+    if table is not None:
+        yield matches(*(flat(table[name], np.int64) for name in PAIRS))
+
+
+def decide_all(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """All similar pairs -> `MATCHES`."""
+    table = whole(batches)
+    if table is None:
+        return
+    later, earlier, *ratio = arrays(table).values()
+    found = settle_round(later, earlier, np.full(len(later), UNDECIDED, np.uint8), np.ones(len(later), bool))
+    kept = ~np.isin(earlier, found.item[found.state == REMOVED])
+    yield matches(*(each[kept] for each in (later, earlier, *ratio)))
+
+
+def matches(*pairs: np.ndarray) -> pa.RecordBatch:
+    order, best, previous = matched(*pairs)
+    return batch(MATCHES, *(each[order] for each in pairs), best, pa.array(previous, mask=previous < 0))

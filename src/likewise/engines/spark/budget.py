@@ -1,0 +1,150 @@
+"""The pairs that the rule for overfull buckets left out, counted and sampled where the buckets lie: in the partitions of their keys.
+
+These partitions are told which members were removed. One task takes the counts of all buckets, finds the hottest, and draws pairs by number; then the
+partitions say which items these are (`stages.budget`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from likewise.engines.spark.blocks import GATHERED, flat, gathered, packed, part_of, places, whole
+from likewise.engines.spark.settling import batch
+from likewise.engines.spark.steps import Steps
+from likewise.engines.spark.tasks import mapped
+from likewise.engines.spark.told import Columns, said, schema, with_told
+from likewise.stages.buckets import Splits
+from likewise.stages.budget import Counts, Cut, Overfull, drawn, hottest, left_out, merged, overfull, skipped
+from likewise.stages.candidates import FINER
+from likewise.stages.scope import Scope
+from likewise.stages.verify import Compared
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MEMBERS = ["band", "member", "levels", "listed"]
+COUNTS = "place long, band long, first long, size long, kept long, fixed long, candidates long"
+#: The draw: pairs, by the place and the name of their bucket, and their number in it; the hottest buckets; the number of pairs that were left out.
+DRAWN = "place long, bucket long, number long, first long, size long, cut long, total long"
+SKIPPED = "earlier long, later long"
+
+
+def sizes(steps: Steps, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """The sizes of buckets, from the step that lists their pairs, and how many buckets have each: int64[k] each. A size may come several times."""
+    table = steps.read(name, ["size", "number"], pc.is_valid(pc.field("size")))
+    return flat(table["size"], np.int64), flat(table["number"], np.int64)
+
+
+def estimate(
+    steps: Steps,
+    removed: DataFrame,
+    bands: int,
+    scope: Scope,
+    seed: int,
+    parts: int,
+    compare: Callable[[np.ndarray, np.ndarray], Compared],
+) -> tuple[list[tuple[int, int, int]], Cut]:
+    """`stages.budget.hottest`, and what was left out.
+
+    removed: items. compare: compares items left, int64[m], with items right, int64[m], as `stages.verify` does.
+    """
+    members = steps.frame("collided").where("member is not null").select("place", *MEMBERS)
+    if not members.take(1):
+        return [], Cut(0, 0, 0, 0.0)
+    gone = steps.table("overfull-gone", partial(told_home, members, removed, places(parts)))
+    here = members.unionByName(gone, allowMissingColumns=True)
+    counts = steps.table("overfull-counts", lambda: mapped(here.repartition(parts, "place"), partial(count, bands=bands, scope=scope), COUNTS))
+    steps.table("overfull-drawn", lambda: mapped(counts.repartition(1), partial(draw, inside=scope.inside, seed=seed), DRAWN))
+    total, worst = 0, []
+    for row in steps.frame("overfull-drawn").where("bucket is null").select("first", "size", "cut", "total").collect():
+        total = row["total"] if row["first"] is None else total
+        worst += [] if row["first"] is None else [(row["first"], row["size"], row["cut"])]
+    wanted = steps.frame("overfull-drawn").where("bucket is not null").select("place", "bucket", "number")
+    asked = here.unionByName(wanted, allowMissingColumns=True)
+    steps.table("skipped", lambda: mapped(asked.repartition(parts, "place"), partial(name, bands=bands, scope=scope), SKIPPED))
+    table = steps.read("skipped", ["earlier", "later"])
+    left, right = (table[each].to_numpy() for each in table.column_names)
+    similar = np.count_nonzero(compare(left, right).overlap >= 0) if len(left) else 0
+    return sorted(worst, key=lambda each: -each[2]), left_out(total, len(left), int(similar))
+
+
+def told_home(members: DataFrame, removed: DataFrame, at: np.ndarray) -> DataFrame:
+    """The removed members, for the partitions of their buckets."""
+    names = ["member", "home"]
+    by_item = mapped(members.select("place", "member"), partial(to_items, at=at), schema(names))
+    told = said(removed, "item", "1L", len(at))
+    return with_told(by_item, names, "member", told, 0, partial(to_home, at=at), schema(["gone"]), len(at))
+
+
+def to_items(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """Members -> with the numbers of their partitions, for the partitions of the items."""
+    order = np.argsort(at)
+    for table in gathered(batches, GATHERED):
+        member = flat(table["member"], np.int64)
+        sizes = pc.binary_length(table["member"]).to_numpy() // 8
+        home = np.repeat(order[np.searchsorted(at[order], table["place"].to_numpy())], sizes)
+        yield packed(part_of(member, len(at)), at, ["member", "home"], member=member, home=home)
+
+
+def to_home(members: Columns, gone: np.ndarray, at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    some = np.flatnonzero(gone)
+    yield packed(members["home"][some], at, ["gone"], gone=members["member"][some])
+
+
+def here(table: pa.Table, bands: int, scope: Scope) -> tuple[Splits, Overfull]:
+    """The overfull buckets of a partition."""
+    levels = 1 + min(FINER, bands - 1)
+    band, item, gone = (flat(table[name], np.int64) for name in ("band", "member", "gone"))
+    level, listed = flat(table["levels"], (np.int32, (levels,))), flat(table["listed"], (np.uint8, (levels,)))
+    order = np.lexsort((item, band))
+    band, item, level, listed = band[order], item[order], level[order].T, listed[order].T.astype(bool)
+    begin = np.searchsorted(band, np.arange(bands + 1))
+    members = ((item[a:b], level[:, a:b], listed[:, a:b]) for a, b in pairwise(begin.tolist()))
+    return Splits(item, begin, level[1:], listed), overfull(members, lambda items: ~np.isin(items, gone), scope)
+
+
+def count(batches: Iterator[pa.RecordBatch], bands: int, scope: Scope) -> Iterator[pa.RecordBatch]:
+    """Members of whole buckets, and the removed ones -> `COUNTS`."""
+    table = whole(batches)
+    if table is None:
+        return
+    counts = here(table, bands, scope)[1].counts
+    yield batch(COUNTS, np.full(len(counts.band), table["place"][0].as_py()), *counts.columns)
+
+
+def draw(batches: Iterator[pa.RecordBatch], inside: bool, seed: int) -> Iterator[pa.RecordBatch]:
+    """The counts of all buckets -> `DRAWN`."""
+    table = whole(batches)
+    if table is None:
+        return
+    place, *found = (column.to_numpy() for column in table.columns)
+    given = Counts(inside, *found)
+    counts = merged([given])
+    bucket, number = drawn(counts, seed)
+    place, names = place[np.argsort(given.name)], counts.name
+    none = pa.nulls(len(bucket), pa.int64())
+    yield batch(DRAWN, place[bucket], names[bucket], number, *(none,) * 4)
+    worst = np.array(hottest(counts), np.int64).reshape(-1, 3)
+    none = pa.nulls(len(worst), pa.int64())
+    yield batch(DRAWN, *(none,) * 3, *worst.T, none)
+    yield batch(DRAWN, *(pa.nulls(1, pa.int64()),) * 6, np.array([int(counts.cut.sum())]))
+
+
+def name(batches: Iterator[pa.RecordBatch], bands: int, scope: Scope) -> Iterator[pa.RecordBatch]:
+    """Members of whole buckets, the removed ones, and numbers of pairs -> those pairs that were left out."""
+    table = whole(batches)
+    if table is None:
+        return
+    asked = table.filter(pc.is_valid(table["bucket"]))
+    if not len(asked):
+        return
+    splits, full = here(table, bands, scope)
+    bucket = np.searchsorted(full.counts.name, asked["bucket"].to_numpy())
+    yield batch(SKIPPED, *skipped(splits, full, bucket, asked["number"].to_numpy()))
