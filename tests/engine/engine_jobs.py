@@ -94,6 +94,21 @@ def lines_of_pages(folder: Path) -> dict[str, Any]:
     return {"by": "words:1", "threshold": 0.6, "level": "line"}
 
 
+def versions(folder: Path) -> dict[str, Any]:
+    """A page in 10,000 versions, each similar to a few before it and after it: a chain."""
+    lines(folder / "a.jsonl", [{"id": i, "text": " ".join(f"w{word}" for word in range(i, i + 40))} for i in range(10_000)])
+    return {"by": "words:1", "threshold": 0.8}
+
+
+def copies(folder: Path) -> dict[str, Any]:
+    """5,000 texts, of which nine in ten repeat an earlier one, or nearly."""
+    rng = np.random.default_rng(8)
+    rows = words(rng, 500, 3000, 40)
+    drawn = [rows[i] for i in rng.integers(0, len(rows), 4500)]
+    pq.write_table(pa.table({"text": [" ".join(f"w{word}" for word in row) for row in rows + drawn]}), folder / "a.parquet", row_group_size=700)
+    return {"by": "words:2", "threshold": 0.6}
+
+
 #: Name -> (function that writes the files, further options, numbers of partitions).
 JOBS: dict[str, tuple[Any, dict[str, Any], tuple[int, ...]]] = {
     "texts": (texts, {}, (1, 3, 7)),
@@ -114,6 +129,9 @@ JOBS: dict[str, tuple[Any, dict[str, Any], tuple[int, ...]]] = {
     "strings": (strings, {}, (3,)),
     "weighted sets": (weighted, {}, (1, 3, 7)),
 }
+
+#: Larger jobs, also of texts in Parquet.
+LARGE: dict[str, tuple[Any, dict[str, Any], tuple[int, ...]]] = {"versions": (versions, {}, (7,)), "copies": (copies, {"keep": "shortest"}, (7,))}
 
 
 def halved(folder: Path) -> tuple[Path, Path]:

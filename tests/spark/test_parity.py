@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_jobs import JOBS, OF_THE_RUN, about, contents, halved
+from engine_jobs import JOBS, LARGE, OF_THE_RUN, about, contents, halved
 
 import likewise as lw
 from likewise.engines.spark import lazily, settling
@@ -25,11 +25,15 @@ FEW = [
     ("texts", 2, 8_000, 4096),
     ("texts by group", 7, 3_000, 50),
     ("banners", 7, 50_000, 4096),
-    ("sets", 200, 8_000, 300),
+    ("sets", 40, 8_000, 300),
     ("weighted sets", 3, 8_000, 4096),
     ("lines by group, without common words", 3, 4_000, 4096),
 ]
-ALL = FEW + [(job, *how) for job in JOBS if job not in JOINED for how in ((2, 8_000, 4096), (7, 2_000, 100), (200, 1 << 20, 4096))]
+ALL = (
+    FEW
+    + [(job, 7, 100_000, 4096) for job in LARGE]
+    + [(job, *how) for job in JOBS if job not in JOINED for how in ((2, 8_000, 4096), (7, 2_000, 100), (200, 1 << 20, 4096))]
+)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -54,7 +58,7 @@ def agree(local: lw.Removal, found: lw.Removal) -> None:
 
 
 def test_partitions_tasks_and_batches_do_not_change_a_byte(tmp_path, spark, job, parts, task, batch):
-    make, more, _ = JOBS[job]
+    make, more, _ = (JOBS | LARGE)[job]
     (tmp_path / "in").mkdir()
     choices = make(tmp_path / "in") | more
     choices |= {} if "level" in choices else {"pairs": True, "removed_records": True}
