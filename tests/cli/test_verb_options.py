@@ -46,7 +46,7 @@ def test_python_and_the_command_line_take_the_same(verb):
     flags = {option.name for option in import_module(f"likewise.cli.{verb}").command.params} - {"inputs"}
     assert flags - TALK - WRITING.get(verb, set()) == set(TAKES[verb].split())
     named = {name for name, one in [*inspect.signature(FUNCTIONS[verb]).parameters.items()][1:] if one.kind is not one.VAR_KEYWORD}
-    assert named - {"progress"} == set(TAKES[verb].split())
+    assert named - {"progress", "order"} == set(TAKES[verb].split())
     assert inspect.signature(FUNCTIONS[verb]).parameters["unknown"].annotation == "Never", "a type checker refuses other names"
 
 

@@ -30,7 +30,7 @@ def chosen(sources: Sequence[Source], run: Run) -> Iterator[Engine]:
 
     reach.refuse_unreachable(sources)
     run.begin("starting Spark", 0, "executors")
-    with opened(options.master) as session:
+    with opened(options.master, run.spark) as session:
         folder = run.work.folder / "spark"
         folder.mkdir(exist_ok=True)
         reach.check(session, folder, sources, run.note)

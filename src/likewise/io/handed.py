@@ -40,6 +40,16 @@ def is_table(given: Any) -> bool:
     return hasattr(given, "columns") or _taken(given) is not None
 
 
+def is_frame(given: Any) -> bool:
+    """Return True for a DataFrame of Spark."""
+    return hasattr(type(given), "mapInArrow") and hasattr(type(given), "sparkSession")
+
+
+def of_pandas_on_spark(given: Any) -> bool:
+    """Return True for a frame of pandas on Spark, which has a DataFrame of Spark."""
+    return hasattr(type(given), "to_spark")
+
+
 def compact(table: pa.Table) -> pa.Table:
     """Return the table, joining chunks that are many and small: reading a chunk costs as much as reading hundreds of rows."""
     chunks = max((column.num_chunks for column in table.columns), default=0)

@@ -76,36 +76,36 @@ def against(report: Report) -> str | None:
     return f"{found['removed']:,} of {counted(read, part)} ({share(found['removed'], read)}) removed for {part}s of {collection}"
 
 
-def next_calls(out: Path | None, *, removed: bool) -> Iterator[tuple[str, str]]:
-    """(purpose, what to write) of the next steps."""
+def next_calls(out: Path | None, removed: str | None) -> Iterator[tuple[str, str]]:
+    """(purpose, what to write) of the next steps. removed: the method that gives removed records; None without any."""
     if out is not None:
         yield "report", str(out / "report.html")
         yield "kept records", str(out)
     else:
         yield "kept records", "result.kept, with to_native(), to_pandas(), to_polars() and write(path)"
     if removed:
-        yield "removed records", "result.removed.with_text()"
+        yield "removed records", f"result.removed.{removed}()"
 
 
-def text(report: Report, out: Path | None, examples: Preview | None) -> str:
-    """The outcome as lines for a terminal."""
+def text(report: Report, out: Path | None, examples: Preview | None, removed: str = "with_text") -> str:
+    """The outcome as lines for a terminal. removed: the method that gives removed records."""
     lines = [f"Removal: {headline(report)}"]
     if beside := against(report):
         lines.append(f"against: {beside}")
     if spread := in_a_line(report):
         lines.append(f"near-duplicates by {report.get('value', 'similarity')}: {spread}")
     lines += [f"warning: {in_line(said)}" for said in report["warnings"]]
-    lines += [f"{purpose}: {in_line(call)}" for purpose, call in next_calls(out, removed=examples is not None)]
+    lines += [f"{purpose}: {in_line(call)}" for purpose, call in next_calls(out, removed if examples else None)]
     return "\n".join([*lines, as_text(examples)] if examples else lines)
 
 
-def html(report: Report, out: Path | None, examples: Preview | None) -> str:
+def html(report: Report, out: Path | None, examples: Preview | None, removed: str = "with_text") -> str:
     """The outcome as HTML for a notebook, with its own style; every value is escaped."""
     n = report["units"] if "units" in report else report["counts"]
     n = n["characters"] if "leaks" in report else n
     parts = [(name, n[count], class_) for count, name, class_ in PARTS if n.get(count)]
     bar = tag("div", stacked_bar(parts, "Outcome"), style="max-width: 46em")
-    calls = (tag("li", f"{purpose}: ", tag("code", call)) for purpose, call in next_calls(out, removed=examples is not None))
+    calls = (tag("li", f"{purpose}: ", tag("code", call)) for purpose, call in next_calls(out, removed if examples else None))
     shown = None
     if examples is not None:
         title = tag("p", tag("b", examples.title), f", {len(examples.rows):,} of {examples.total:,}")

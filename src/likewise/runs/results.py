@@ -167,12 +167,12 @@ class Removal:
     def __repr__(self) -> str:
         from likewise.runs.outcome import text
 
-        return text(self.report, self.out, self._examples())
+        return text(self.report, self.out, self._examples(), self.removed._records)
 
     def _repr_html_(self) -> str:
         from likewise.runs.outcome import html
 
-        return html(self.report, self.out, self._examples())
+        return html(self.report, self.out, self._examples(), self.removed._records)
 
     def _examples(self) -> Preview | None:
         """The first removed records beside the kept ones."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from likewise.compiled.notice import NOTICE
 from likewise.drawing.numbers import counted
+from likewise.engines.spark.frames import Ordered, session_of
 from likewise.engines.threads import Threads, default_memory
 from likewise.errors import DataError, LikewiseError, UsageError, can_go_on
 from likewise.index.source import Indexed
@@ -43,7 +44,7 @@ LONGEST_COUNTED = 2**26
 #: Longer texts are not looked up as file names: systems reject such names.
 LONGEST_NAME = 255
 
-Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a list of paths; as a second collection also `Indexed`
+Inputs = Any  # a path, glob or "-"; texts, mappings or an Arrow table; or a list of paths; `Ordered`; as a second collection also `Indexed`
 
 
 @contextmanager
@@ -73,10 +74,10 @@ def started(
     work = Work.claim(folder, resume=resume, in_memory=memory // 2, made=temporary)
     try:
         wanted = inspection.want(options)
-        sources = sources_of(inputs, out, folder, wanted)
+        sources = side_of("given", inputs, out, folder, wanted, shown)
         first = len(sources)
         if against is not None:
-            sources = beside(sources, sources_of(against, out, folder, wanted), apart=apart)
+            sources = beside(sources, side_of("against", against, out, folder, wanted, shown), apart=apart)
         if options.engine != "local":
             from likewise.engines.spark.reach import absolute
 
@@ -93,7 +94,7 @@ def started(
         close(against)
         raise
     listed = verb == "dedup" and out is not None
-    run = pipeline.Run(job, work, Threads(options.threads), shown, fingerprints, first, memory, listed)
+    run = pipeline.Run(job, work, Threads(options.threads), shown, fingerprints, first, memory, listed, session_of(inputs, against))
     useless = True  # an interrupted run needs its work folder to resume
     try:
         warn(sources, run, apart=apart)
@@ -248,6 +249,17 @@ def paths_of(inputs: Inputs) -> list[Any] | None:
     if isinstance(inputs, list | tuple) and inputs and all(isinstance(path, os.PathLike) for path in inputs):
         return list(inputs)
     return None
+
+
+def side_of(name: str, inputs: Inputs, out: Path | None, folder: Path, want: Want, shown: Progress) -> Sources:
+    """The sources of a side. Rows of a DataFrame of Spark become files in the work folder ``folder``, a step with this name."""
+    if not isinstance(inputs, Ordered):
+        return sources_of(inputs, out, folder, want)
+    shown.begin("writing rows in order", 0, "rows")
+    try:
+        return inputs.sources(folder, name, want)
+    finally:
+        shown.finish()
 
 
 def sources_of(inputs: Inputs, out: Path | None, folder: Path | None, want: Want) -> Sources:

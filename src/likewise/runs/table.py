@@ -118,6 +118,13 @@ class Table:
         self._made: Data | LazyData = Data(table) if isinstance(table, pa.Table) else table
         self._origin = origin
         self._given = given
+        self._native: Callable[[], Any] | None = None  # reads the whole table in the type of the library that holds it
+
+    def native(self, read: Callable[[], Any]) -> Self:
+        """Return this table, which lies where the library of the inputs reads it, in its own type. The inputs need not be there."""
+        made = self._with(self._made)
+        made._origin, made._native = None, read
+        return made
 
     def _data(self) -> Data:
         if isinstance(self._made, LazyData):
@@ -127,16 +134,23 @@ class Table:
     def _with(self, data: Data | LazyData) -> Self:
         """Return the same kind of table with other rows or columns."""
         made = object.__new__(type(self))
-        made.__dict__ = self.__dict__ | {"_made": data}
+        made.__dict__ = self.__dict__ | {"_made": data, "_native": None}
         return made
 
+    @property
+    def _records(self) -> str:
+        """The method that gives the records of the items."""
+        return "with_text" if self._native is None else "to_native"
+
     def __copy__(self) -> Self:
-        return self._with(self._data())
+        made = self._with(self._data())
+        made._native = self._native
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickles: without the inputs, so that `with_text` and `to_native` no longer work."""
         data = self._data()
-        return self.__dict__ | {"_made": (data.table, dict(data.json)), "_origin": None, "_given": None}
+        return self.__dict__ | {"_made": (data.table, dict(data.json)), "_origin": None, "_given": None, "_native": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ = state | {"_made": Data(*state["_made"])}
@@ -314,8 +328,11 @@ class Table:
     def to_native(self) -> Any:
         """Return these rows in the type of the object given to `dedup`: a pandas frame with its index, a polars frame, a list or an array.
 
-        Raises UsageError for tables other than ``kept``, for rows from files, and for objects that can be read only once.
+        Each table of a result of DataFrames of Spark is one, as a whole. Raises UsageError for other tables than ``kept``, for rows from files, and
+        for objects that can be read only once.
         """
+        if self._native is not None:
+            return self._native()
         rows = self._data().rows.get(ITSELF)
         if self._given is None or rows is None:
             others = "use to_pandas(), to_polars(), to_arrow() or to_dicts()"
@@ -332,6 +349,8 @@ class Table:
         Raises DataError for an input that has changed or no longer exists, UsageError for a table that does not list items of inputs.
         """
         if self._origin is None:
+            if self._native is not None:
+                raise UsageError("with_text: rows of a DataFrame of Spark are not stored; join to_native() with it by id")
             raise UsageError("with_text: this table has no inputs to read: it holds the records themselves, or was loaded from a pickle")
         check_length(length)
         data = self._data()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Never
 
@@ -17,6 +18,7 @@ from likewise.methods import Measure, Text
 from likewise.options import Options
 from likewise.progress import Progress
 from likewise.report.made import compared_with
+from likewise.runs import frames
 from likewise.runs.removal import remove
 from likewise.runs.results import Removal
 from likewise.runs.session import Inputs, resolved, started
@@ -26,6 +28,7 @@ def dedup(
     inputs: Inputs,
     *,
     against: Inputs | None = None,
+    order: str | Sequence[str] | None = None,
     also_inside: bool | None = None,
     out: str | Path | None = None,
     progress: Progress | bool | None = None,
@@ -77,12 +80,16 @@ def dedup(
     """Remove near-duplicates. Every removed item was compared exactly with a kept item that is at or above the threshold.
 
     inputs: a path, glob or folder; a list of ``pathlib.Path``; or data: a table of another library, a list of strings (each is a text), or a list
-    of mappings.
+    of mappings. A DataFrame of Spark is compared in its session.
     against: a second collection, given like ``inputs``; or an output folder of `dedup`, whose kept records and options are used; or an index, by its
     path or address or as an open `Index`, whose options are used. What is similar to something in it is removed from ``inputs``, and nothing else,
     unless ``also_inside`` is True: then similar items of ``inputs`` are removed, too. The second collection is not changed, and is counted apart
     (``report["against"]``).
-    out: the output folder; without it, nothing is written, and the result is in memory.
+    order: for DataFrames of Spark, which have no order: the column or columns by which rows are sorted first, nulls before all others; rows that are
+    equal there are sorted by a hash of the row, so that the result does not depend on chance. The tables of the result are DataFrames, too:
+    ``result.kept.to_native()`` has the columns and types of the input, all nullable. ``id`` is by default the column "id", else that of ``order``.
+    out: the output folder; without it, nothing is written, and the result is in memory. For a DataFrame of Spark it is in files, beside ``work`` or
+    in a temporary folder, which are deleted when the process ends.
     progress: a `Progress`; or True or False to show a progress line or not (by default shown on a terminal and in a notebook, after a second).
 
     ===================  ====================================================================================================================
@@ -142,6 +149,7 @@ def dedup(
     ['the cat sat on the mat today', 'dogs bark']
     """
     choices = given("dedup", locals(), own="out against")
+    inputs, against, choices = frames.given(inputs, against, order, choices)
     against, choices = compared_with(against, choices)
     options = resolved([inputs, against], choices, alone=against is None)
     if out is not None and not isinstance(out, str | os.PathLike):
@@ -152,7 +160,11 @@ def dedup(
         raise UsageError(f"{named}: nothing is written without {option('out')}; give {option('out', placeholder='FOLDER')}, or leave out the rest")
     if target is not None:
         check_target(target, overwrite=options.overwrite, work=options.work, resume=options.resume)
-    return deduplicate(inputs, against, options, target, progress)
+    if not isinstance(inputs, frames.Ordered):
+        return deduplicate(inputs, against, options, target, progress)
+    with frames.folder(options, target) as folder:
+        found = deduplicate(inputs, against, options, folder, progress)
+        return replace(frames.removal(found, inputs, folder, options), out=target)
 
 
 def deduplicate(inputs: Inputs, against: Inputs | None, options: Options, target: Path | None, progress: Progress | bool | None) -> Removal:
@@ -164,5 +176,8 @@ def deduplicate(inputs: Inputs, against: Inputs | None, options: Options, target
         raise UsageError(
             f"{option(idle[0], getattr(options, idle[0]))}: {option('level', 'passage')} takes it only with a second collection; give {needs}"
         )
-    with started(inputs, options, "dedup", target, progress, against) as (sources, run), chosen(sources, run) as engine:
+    with (
+        started(inputs, options, "dedup", target, progress, against) as (sources, run),
+        chosen(sources, run) as engine,
+    ):
         return remove(sources, run, engine, target, inputs)

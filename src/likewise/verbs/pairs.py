@@ -19,7 +19,7 @@ from likewise.progress import Progress
 from likewise.report import ignored, summary
 from likewise.report.made import compared_with
 from likewise.report.read import read_by
-from likewise.runs import pipeline
+from likewise.runs import frames, pipeline
 from likewise.runs.decided import value_of
 from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
@@ -31,6 +31,7 @@ def pairs(
     inputs: Inputs,
     *,
     against: Inputs | None = None,
+    order: str | Sequence[str] | None = None,
     progress: Progress | bool | None = None,
     by: str | Text | Measure | None = None,
     threshold: Number | None = None,
@@ -77,6 +78,8 @@ def pairs(
     such as ``by="words:5/containment"``, each row gives the share of a that b contains, and all pairs are found; with ``against``, a is an item of
     ``inputs``. ``report["not_judged"]`` counts the items that are shorter than a shingle: containment is not defined for them.
 
+    With a DataFrame of Spark and its ``order`` (as in `dedup`), ``to_native()`` is one, too; its file is deleted when the process ends.
+
     ``star`` lists only the pairs of each cluster's members with its leader, chosen by ``keep`` and ``prefer``. ``max_pairs`` is the maximum number of
     pairs (100,000,000); more are an error.
 
@@ -90,8 +93,13 @@ def pairs(
     [{'id_a': 0, 'id_b': 1, 'similarity': 1.0}]
     """
     choices = given("pairs", locals(), own="against")
+    inputs, against, choices = frames.given(inputs, against, order, choices)
     against, choices = compared_with(against, choices)
-    return list_pairs(inputs, against, resolved([inputs, against], choices, one_way=True), progress)
+    options = resolved([inputs, against], choices, one_way=True)
+    if not isinstance(inputs, frames.Ordered):
+        return list_pairs(inputs, against, options, progress)
+    with frames.folder(options) as folder:
+        return frames.pairs(list_pairs(inputs, against, options, progress), inputs, folder)
 
 
 def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progress: Progress | bool | None) -> Pairs:

@@ -12,7 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,32 +45,35 @@ OWN = {"spark.app.name": "likewise", "spark.ui.showConsoleProgress": "false", "s
 
 
 @contextmanager
-def opened(master: str | None) -> Iterator[SparkSession]:
-    """The session on a master, or the active one, with `SETTINGS`. One that was made for this is stopped at the end.
+def opened(master: str | None, given: SparkSession | None = None) -> Iterator[SparkSession]:
+    """The given session, or that on a master, or the active one, with `SETTINGS`. One that was made for this is stopped at the end.
 
     Raises MissingPartError without PySpark, UsageError for a master that cannot be used, and LikewiseError for a job that Spark could not finish.
     """
     with tasks.quiet():
-        yield from with_settings(*session_of(master))
+        session, own = session_of(master) if given is None else (given, False)
+        try:
+            check_version(session.version)
+            with changed(session, SETTINGS), explained():
+                yield session
+        finally:
+            if own:
+                session.stop()
 
 
-def with_settings(session: SparkSession, own: bool) -> Iterator[SparkSession]:
-    """The session while its settings are changed; ``own``: it was made for this, and is stopped."""
-    before = {name: session.conf.get(name, None) for name in SETTINGS}
+@contextmanager
+def changed(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Inside, the session has these settings, but for those that it does not know or that are fixed."""
+    before = {name: session.conf.get(name, None) for name in settings}
     try:
-        check_version(session.version)
-        for name, value in SETTINGS.items():
-            with suppress(Exception):  # unknown there, or fixed
+        for name, value in settings.items():
+            with suppress(Exception):
                 session.conf.set(name, value)
-        with explained():
-            yield session
+        yield
     finally:
-        if own:
-            session.stop()
-        else:
-            for name, earlier in before.items():
-                with suppress(Exception):
-                    session.conf.unset(name) if earlier is None else session.conf.set(name, earlier)
+        for name, earlier in before.items():
+            with suppress(Exception):  # also of a session that has ended
+                session.conf.unset(name) if earlier is None else session.conf.set(name, earlier)
 
 
 def session_of(master: str | None) -> tuple[SparkSession, bool]:

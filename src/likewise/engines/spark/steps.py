@@ -35,21 +35,32 @@ class Steps:
 
     def table(self, name: str, make: Callable[[], DataFrame]) -> DataFrame:
         """The table of a step: as it was written, or as ``make`` computes it now."""
-        if not self.done(name):
-            self.drop(name)
+
+        def write(folder: Path) -> dict[str, Any]:
             made = make()
-            made.write.option("parquet.enable.dictionary", "false").parquet(self._place(name))
-            self._finish(name, made.schema.json())
+            made.write.option("parquet.enable.dictionary", "false").parquet(uri(folder))
+            return {"schema": made.schema.json()}
+
+        self.files(name, write)
         return self.frame(name)
 
     def put(self, name: str, table: pa.Table) -> DataFrame:
         """The table of a step that the driver made."""
+
+        def write(folder: Path) -> dict[str, Any]:
+            folder.mkdir(parents=True)
+            pq.write_table(table, folder / "part-0.parquet", row_group_size=GROUP_ROWS)
+            return {"schema": ", ".join(f"`{field.name}` {SQL[field.type]}" for field in table.schema)}
+
+        self.files(name, write)
+        return self.frame(name)
+
+    def files(self, name: str, write: Callable[[Path], dict[str, Any]]) -> list[Path]:
+        """The files of a step: as they were written, or as ``write`` writes them now. It creates the folder, and returns facts for the manifest."""
         if not self.done(name):
             self.drop(name)
-            (self.folder / name).mkdir(parents=True)
-            pq.write_table(table, self.folder / name / "part-0.parquet", row_group_size=GROUP_ROWS)
-            self._finish(name, ", ".join(f"`{field.name}` {SQL[field.type]}" for field in table.schema))
-        return self.frame(name)
+            self._finish(name, write(self.folder / name))
+        return self._files(name)
 
     def read(self, name: str, columns: Sequence[str], where: Any = None) -> pa.Table:
         """Columns of a finished step on the driver. where: a filter of pyarrow."""
@@ -66,9 +77,8 @@ class Steps:
 
     def done(self, name: str) -> bool:
         """True if a step is finished and its files are there."""
-        path = self.folder / name / MANIFEST
         try:
-            return bool(json.loads(path.read_bytes())["files"] == self._sizes(name))
+            return bool(self.about(name)["files"] == self._sizes(name))
         except (OSError, ValueError):
             return False
 
@@ -76,10 +86,14 @@ class Steps:
         """Delete a step."""
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
-    def _finish(self, name: str, schema: str) -> None:
+    def about(self, name: str) -> dict[str, Any]:
+        """The manifest of a finished step."""
+        return dict(json.loads((self.folder / name / MANIFEST).read_bytes()))
+
+    def _finish(self, name: str, facts: dict[str, Any]) -> None:
         path = self.folder / name / MANIFEST
         new = path.with_suffix(".new")
-        new.write_text(json.dumps({"files": self._sizes(name), "schema": schema}))
+        new.write_text(json.dumps({"files": self._sizes(name), **facts}))
         new.replace(path)
 
     def _files(self, name: str) -> list[Path]:
@@ -92,9 +106,16 @@ class Steps:
         """The table of a finished step."""
         from pyspark.sql.types import StructType
 
-        text = json.loads((self.folder / name / MANIFEST).read_bytes())["schema"]
-        schema = StructType.fromJson(json.loads(text)) if text.startswith("{") else text
-        return self.session.read.schema(schema).parquet(re.sub(r"([\\{}\[\]*?])", r"\\\1", self._place(name)))  # a path to read is a pattern
+        schema = self.about(name)["schema"]
+        known = StructType.fromJson(json.loads(schema)) if schema.startswith("{") else schema
+        return self.session.read.schema(known).parquet(pattern(self.folder / name))
 
-    def _place(self, name: str) -> str:
-        return f"file://{self.folder / name}"
+
+def uri(path: Path) -> str:
+    """A path as Spark writes to it."""
+    return f"file://{path}"
+
+
+def pattern(path: Path) -> str:
+    """A path as Spark reads it: a pattern."""
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", uri(path))

@@ -1,0 +1,113 @@
+"""Runs over DataFrames of Spark: what a verb is given, and the DataFrames of its result."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from likewise.engines.spark.frames import Ordered, ordered, reader
+from likewise.errors import UsageError
+from likewise.io.handed import is_frame, of_pandas_on_spark
+from likewise.messages import option
+from likewise.options import Options
+from likewise.runs.results import Pairs, Removal
+from likewise.runs.table import Data, LazyData, Table
+
+#: The tables of a removal in files of their names.
+TABLES = ("removed", "clusters", "dropped", "seen")
+
+
+def given(inputs: Any, against: Any, order: Any, choices: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    """The inputs of a verb, with DataFrames in their order, and its options. Raises UsageError for an order that cannot be used, or is not needed."""
+    sides = [inputs, against]
+    for side in sides:
+        if of_pandas_on_spark(side):
+            raise UsageError("this is a frame of pandas on Spark; give its DataFrame: frame.to_spark()")
+    if not any(map(is_frame, sides)):
+        if order is not None:
+            raise UsageError(f"{option('order', order)}: only DataFrames of Spark need it; other inputs have an order, so leave it out")
+        return inputs, against, choices
+    if choices.get("engine", "spark") != "spark":
+        raise UsageError(f"{option('engine', choices['engine'])}: DataFrames of Spark are compared there; leave it out, or give frame.toPandas()")
+    if "master" in choices:
+        raise UsageError(f"{option('master', choices['master'])}: a DataFrame has a session of Spark, which is used; leave it out")
+    named = (order,) if isinstance(order, str) else order if order is not None else ()
+    if not isinstance(named, list | tuple) or not all(isinstance(name, str) and name for name in named):
+        raise UsageError(f"{option('order', order)}: give the name of a column, or a list of names")
+    inputs, against = (ordered(side, tuple(named)) if is_frame(side) else side for side in sides)
+    first = inputs if isinstance(inputs, Ordered) else against
+    return inputs, against, {**({} if first.id is None else {"id": first.id}), **choices, "engine": "spark"}
+
+
+@contextmanager
+def folder(options: Options, target: Path | None = None) -> Iterator[Path]:
+    """The output folder ``target`` for results; without one, a new folder that this process deletes when it ends, or at once if the run fails.
+
+    A new folder lies beside the work folder, if that is named: executors see the place.
+    """
+    if target is not None:
+        yield target
+        return
+    beside = None if options.work is None else options.work.absolute().parent
+    made = Path(tempfile.mkdtemp(prefix="likewise-", dir=beside))
+    atexit.register(delete, made, os.getpid())
+    try:
+        yield made / "result"
+    except BaseException:
+        delete(made, os.getpid())
+        raise
+
+
+def delete(folder: Path, process: int) -> None:
+    """Delete a folder if this is the process that made it, and not a copy of it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def removal(found: Removal, inputs: Ordered, folder: Path, options: Options) -> Removal:
+    """A removal whose tables are those in an output folder, also as DataFrames."""
+    tables = {name: table for name in TABLES if (table := getattr(found, name)) is not None}
+    made = {name: table.native(partial(reader, inputs, folder / f"{name}.parquet", records=False)) for name, table in tables.items()}
+    if options.output == "copy":
+        files = sorted((folder / "kept").rglob("*.parquet"))
+        kept = Table(in_files(files, found.counts["kept"])).native(partial(reader, inputs, folder / "kept", records=True))
+    elif options.output == "ids":
+        kept = found.kept.native(partial(reader, inputs, folder / "kept.parquet", records=False))
+    else:
+        kept = found.kept
+    return replace(found, kept=kept, **made)
+
+
+def pairs(found: Pairs, inputs: Ordered, folder: Path) -> Pairs:
+    """The pairs, also as a DataFrame of a file in a folder."""
+    folder.mkdir()
+    path = folder / "pairs.parquet"
+    found.write(path)
+    return found.native(partial(reader, inputs, path, records=False))
+
+
+def in_files(files: Sequence[Path], count: int) -> LazyData:
+    """A table in Parquet files, which are read when its rows are used."""
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(files[0]).remove_metadata()
+
+    def first(rows: int) -> Data:
+        held: list[pa.Table] = []
+        for path in files:
+            if sum(map(len, held)) >= rows:
+                break
+            held.append(pq.read_table(path, partitioning=None).replace_schema_metadata())
+        return Data(pa.concat_tables([schema.empty_table(), *held]).slice(0, rows))
+
+    return LazyData(count, schema, first, lambda: first(count))
