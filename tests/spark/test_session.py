@@ -17,7 +17,7 @@ import pytest
 from command_line import SOURCE
 from index_servers import free_port
 from likewise.engines.spark import reach, tasks, versions
-from likewise.engines.spark.session import SETTINGS, check_version, explained, opened, place_of
+from likewise.engines.spark.session import SETTINGS, check_version, explained, opened, own, place_of, surroundings
 from likewise.errors import LikewiseError, MissingPartError, UsageError
 from likewise.io.inputs import resolve
 from spark_cluster import Cluster, made
@@ -201,3 +201,18 @@ def test_an_old_java_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 )
 def test_places_of_masters(text: str, place: tuple[str, int]) -> None:
     assert place_of(text, 9) == place
+
+
+def test_spark_on_this_machine_alone_listens_on_loopback_unless_the_user_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SPARK_LOCAL_IP", "PYSPARK_PYTHON"):
+        monkeypatch.delenv(name, raising=False)
+    with surroundings("local[2]"):
+        assert os.environ["SPARK_LOCAL_IP"] == "127.0.0.1" and os.environ["PYSPARK_PYTHON"] == sys.executable
+    assert not {"SPARK_LOCAL_IP", "PYSPARK_PYTHON"} & os.environ.keys()
+    monkeypatch.setenv("SPARK_LOCAL_IP", "192.0.2.7")
+    for master, address in (("local[2]", "192.0.2.7"), ("spark://head:7077", "192.0.2.7")):
+        with surroundings(master):
+            assert os.environ["SPARK_LOCAL_IP"] == address
+    assert "spark.driver.extraJavaOptions" not in own("spark://head:7077")  # those of the cluster's configuration hold there
+    properties = re.search(r"configurationFile=file://(\S+)", own("local[2]")["spark.driver.extraJavaOptions"])
+    assert properties is not None and Path(properties[1]).is_file()
