@@ -75,17 +75,6 @@ class MinHash(SimilarityFamily):
         keys: NDArray[np.uint64] = kernels.sketch_bands(values, offsets, self.slots, bands, rows, np.uint64(self.seed), self.mode == "classic")
         return keys
 
-    def banded(self, bands: int, rows: int) -> Callable[[np.ndarray, np.ndarray], NDArray[np.uint64]]:
-        """`band_keys` for many small batches that need no checks: of uint64[m], and int64[n + 1], where each set begins, both writeable."""
-        bands, rows = check_layout(bands, rows, self.slots)
-        sketch, layout = Steady(kernels.sketch_bands), (self.slots, bands, rows, np.uint64(self.seed), self.mode == "classic")
-
-        def keys(values: np.ndarray, offsets: np.ndarray) -> NDArray[np.uint64]:
-            found: NDArray[np.uint64] = sketch(values, offsets, *layout)
-            return found
-
-        return keys
-
     def merge(self, a: Slots, b: Slots) -> Slots:
         """The signatures of the unions. The signature of an empty set is neutral. Raises UsageError for signatures of another family."""
         return np.minimum(self.checked(a), self.checked(b))
@@ -101,3 +90,15 @@ def sets_of(batch: Any, seed: int) -> Ragged:
         if isinstance(getattr(first, "as_py", lambda: first)(), str):
             raise UsageError(f"{error.marked}; for signatures of texts call lw.sketch(texts, by='words:5')") from None
         raise
+
+
+def banded(family: MinHash, bands: int, rows: int) -> Callable[[np.ndarray, np.ndarray], NDArray[np.uint64]]:
+    """`MinHash.band_keys` for many small batches that need no checks: of uint64[m], and int64[n + 1], where each set begins, both writeable."""
+    bands, rows = check_layout(bands, rows, family.slots)
+    sketch, layout = Steady(kernels.sketch_bands), (family.slots, bands, rows, np.uint64(family.seed), family.mode == "classic")
+
+    def keys(values: np.ndarray, offsets: np.ndarray) -> NDArray[np.uint64]:
+        found: NDArray[np.uint64] = sketch(values, offsets, *layout)
+        return found
+
+    return keys

@@ -79,7 +79,7 @@ class Texts(Stored):
         """The set of shingles of each text, or its MinHash signature if similarities are only estimated."""
         import numpy as np
 
-        from likewise.families.minhash import MinHash
+        from likewise.families.minhash import MinHash, banded
         from likewise.items.documents import shingler
         from likewise.items.ignored import NOTHING
         from likewise.records import TEXT
@@ -89,7 +89,7 @@ class Texts(Stored):
         estimates, plan = job.verify == "estimate", job.plan
         if plan:
             family = MinHash(plan.slots, plan.sketch, job.seed)
-            band_keys = family.banded(plan.bands, plan.rows)
+            band_keys = banded(family, plan.bands, plan.rows)
 
         def sketch(records: Records) -> Columns:
             shingled = shingle(records.text, records.kind == TEXT)
