@@ -37,8 +37,8 @@ from cut_texts import cut, texts_are_cut_as_by_python
 from fuzzed_files import EDITS, KINDS, ROWS, TEXT, WHOLE, Edit, Given, arbitrary, damaged, lines, records
 from likewise.cli.main import main
 from likewise.errors import DataError, FormatError, UsageError
-from likewise.io import collection, disk
-from likewise.runs import pipeline
+from likewise.io import contents, disk
+from likewise.runs import decided
 from likewise.runs import writing as outputs
 
 
@@ -128,7 +128,7 @@ class Spoilt(NamedTuple):
 
 SPOILT = st.builds(Spoilt, st.integers(0, 200), EDITS.filter(bool), st.integers(0, 3))
 #: What a run wrote: an output, and work folders of runs that were stopped while they read, when they had read, and while they wrote.
-STOPS = {"reading": (collection, "fingerprint", 2), "read": (pipeline, "decide", 0), "writing": (outputs, "checksums", 4)}
+STOPS = {"reading": (contents, "words", 2), "read": (decided, "decide", 0), "writing": (outputs, "checksums", 4)}
 COMMANDS = (("show", "out", "0"), ("show", "out", "1", "--json"), ("report", "out"), ("audit", "out", "--json", "--sample", "9"))
 OWN = TEXT | {"threads": 1, "removed_records": True, "pairs": True}
 

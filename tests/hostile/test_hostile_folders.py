@@ -22,7 +22,7 @@ from likewise.io.formats import lines
 from likewise.io.manifest import SEAL, seal
 from likewise.io.output import checksums
 from likewise.io.work import Work, checksum, checksum_of, sealed
-from likewise.runs import pipeline
+from likewise.runs import decided
 from stopping import StoppedError
 
 LINE = '{"id": %d, "text": "one two three four five six %s"}\n'
@@ -39,7 +39,7 @@ def left(folder, monkeypatch) -> Path:
         raise StoppedError
 
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "decide", stop)
+        patch.setattr(decided, "decide", stop)
         with pytest.raises(StoppedError):
             lw.dedup(Path("a.jsonl"), out="out")
     work = folder / "out.work"

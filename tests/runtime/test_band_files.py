@@ -15,7 +15,7 @@ from likewise.errors import FormatError
 from likewise.io import bands
 from likewise.io.formats import lines
 from likewise.io.work import Work
-from likewise.runs import pipeline
+from likewise.runs import decided
 from stopping import StoppedError
 
 CHUNKS = [5, 0, 3, 1]
@@ -74,7 +74,7 @@ def test_a_run_with_many_bands_that_was_stopped_goes_on(tmp_path, monkeypatch):
         patch.setattr(Work, "append", stopping)
         lw.dedup(Path("in.jsonl"), out=Path("out"), **choices)
     with monkeypatch.context() as patch, pytest.raises(StoppedError):
-        patch.setattr(pipeline, "decide", lambda *_: (_ for _ in ()).throw(StoppedError))
+        patch.setattr(decided, "decide", lambda *_: (_ for _ in ()).throw(StoppedError))
         lw.dedup(Path("in.jsonl"), out=Path("out"), resume=True, **choices)
     assert len(list(Path("out.work").glob("band-*.col"))) == 60
     assert lw.dedup(Path("in.jsonl"), out=Path("out"), resume=True, **choices).removed.to_arrow() == whole

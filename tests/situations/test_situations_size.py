@@ -13,7 +13,8 @@ from threading import Thread
 import pytest
 
 import likewise as lw
-from likewise.runs import pipeline
+from likewise.engines import local
+from likewise.runs import decided, pipeline
 from situations import jsonl, text
 
 # --- many files
@@ -70,14 +71,14 @@ def test_two_hundred_thousand_texts_in_a_gigabyte_and_a_half(tmp_path):
     assert not (tmp_path / "little").exists()
 
 
-@pytest.mark.parametrize("stage", ["collect", "distinct", "decide"])
-def test_out_of_memory_at_any_stage_is_said_and_leaves_no_output(likewise, tmp_path, monkeypatch, stage):
+@pytest.mark.parametrize(("module", "stage"), [(pipeline, "collect"), (local, "distinct"), (decided, "decide")])
+def test_out_of_memory_at_any_stage_is_said_and_leaves_no_output(likewise, tmp_path, monkeypatch, module, stage):
     (tmp_path / "in.jsonl").write_bytes(jsonl([{"text": text(1)}]))
 
     def failing(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(pipeline, stage, failing)
+    monkeypatch.setattr(module, stage, failing)
     done = likewise("dedup", "in.jsonl", "-o", "out")
     assert (done.status, "out of memory" in done.err, "--memory" in done.err) == (2, True, True)
     assert not (tmp_path / "out").exists()
