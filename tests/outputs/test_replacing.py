@@ -13,7 +13,7 @@ import likewise as lw
 from likewise.errors import UsageError
 from likewise.io import disk, placing
 from likewise.io.manifest import check_output
-from likewise.runs import pipeline
+from likewise.runs import decided
 from likewise.runs import writing as outputs
 from situations import everything, jsonl, text
 
@@ -125,7 +125,7 @@ def test_all_outputs_are_known_as_such(likewise, corpus):
 @pytest.mark.parametrize("late", [False, True])
 def test_files_that_are_put_into_an_output_during_the_run_stay(corpus, out, system, monkeypatch, late):
     """They appear before the last check of the folder, or during it: the old output stays, and the run can be resumed once they are moved."""
-    before, module = everything(out), placing if late else pipeline
+    before, module = everything(out), placing if late else decided
     name = "keep_permissions" if late else "decide"
     function = getattr(module, name)
 

@@ -7,6 +7,7 @@ others is that of the others plus its own, multiplied by a power. It tells input
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 import xxhash
@@ -17,13 +18,17 @@ from likewise.records import Records
 #: The bases of the two lanes, odd, and what a word is multiplied by before it enters the second.
 BASES, SECOND = (0x9E37_79B9_7F4A_7C15, 0xD6E8_FEB8_6659_FD93), np.uint64(0xFF51_AFD7_ED55_8CCD)
 LIMIT = 1 << 64
-#: The words of rows do not depend on the seed of a run.
-HASHER = Hasher(0)
+
+
+@cache
+def hasher() -> Hasher:
+    """Makes words of rows, the same for every seed of a run; not at import, because it may compile a kernel."""
+    return Hasher(0)
 
 
 def words(records: Records) -> np.ndarray:
     """A word for the kind and the text of each row, or for what an index keeps of it: uint64[n]."""
-    found = HASHER.strings(records.text)
+    found = hasher().strings(records.text)
     if records.sketched is not None:
         copy = records.sketched["copy"]
         found = found + copy[:, 0] * SECOND + copy[:, 1]
