@@ -62,8 +62,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
-#: Options of reading the inputs; of the similarity of items; of the bands that find candidates; of the machine and the cluster, which do not change
-#: the result; and of the files that `dedup` writes.
+#: Options, in groups: reading the inputs; the similarity of items; the bands that find candidates; the machine and the cluster, which do not change
+#: the result; and the files that `dedup` writes.
 READING = "field records html id on_error max_record limit"
 LIMIT = "threshold within recall"
 SIMILARITY = f"by {LIMIT} exact normalize ignore ignore_common groups per seed"

@@ -90,7 +90,7 @@ class Options:
     resume: bool = False
     overwrite: bool = False
     engine: str = "local"  # or "spark"
-    master: str | None = None  # URL of the master of Spark; None: the active session
+    master: str | None = None  # URL of the Spark master; None: the active session
 
     @property
     def by_hand(self) -> bool:
@@ -191,7 +191,7 @@ def checked_types(rest: dict[str, Any]) -> dict[str, Any]:
         if name in rest and not isinstance(rest[name], str):
             raise UsageError(f"{option(name, rest[name])}: give {'a URL' if name == 'master' else 'a name'} as a string")
     if "master" in rest and rest.get("engine") != "spark":
-        raise UsageError(f"{option('master', rest['master'])}: only Spark has a master; it needs {option('engine', 'spark')}")
+        raise UsageError(f"{option('master', rest['master'])}: only Spark has a master; add {option('engine', 'spark')}")
     for name in SWITCHES:
         if not isinstance(rest.get(name, False), bool):
             raise UsageError(f"{option(name, rest[name])}: give True or False")

@@ -42,7 +42,7 @@ def test_a_threshold_that_is_none(verb: str, value: str, folder: Path) -> None:
         (["dedup", "docs.jsonl", "--treshold", "0.9"], ["unknown flag --treshold; did you mean --threshold?\n", "  see likewise dedup --help"]),
         (["dedup", "docs.jsonl", "--zzz", "spark"], ["unknown flag --zzz\n"]),
         (["dedup", "docs.jsonl", "-o", "out", "--engine", "ray"], ["--engine ray: choose one of local, spark\n"]),
-        (["pairs", "docs.jsonl", "--master", "local[2]"], ["--master 'local[2]': only Spark has a master; it needs --engine spark\n"]),
+        (["pairs", "docs.jsonl", "--master", "local[2]"], ["--master 'local[2]': only Spark has a master; add --engine spark\n"]),
         (["dedup", "docs.jsonl", "--ratio", "0.9"], ["unknown flag --ratio; did you mean --threshold?\n"]),
         (["features", "docs.jsonl", "--ratio", "0.9"], ["unknown flag --ratio\n"]),
         (["dedup"], ["INPUT is missing\n  Usage: likewise dedup INPUT... [--against INPUT]... -o OUT [FLAGS]\n  see likewise dedup --help\n"]),

@@ -1,4 +1,4 @@
-"""Overfull buckets of segments: what a query meets, by the definition on arrays, and how little of the files it reads for that."""
+"""Overfull buckets of segments: the candidates of a query by the definition on arrays, and the share of the files that it reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Removal, components and candidate pairs in rounds, compared with what one place computes."""
+"""Removal, components and candidate pairs in rounds, compared with the results of one process."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_lazy_rounds_find_what_all_candidate_pairs_give(n, bands, variety, round
 
 
 def test_many_similar_items_cost_one_comparison_each():
-    """5,000 items in three buckets, all similar: all go for the first one. Its buckets list 128 of them; pairs of all would be 128 times as many."""
+    """5,000 similar items in three buckets: the first one stays. Its buckets list 128 of them; all pairs would be 128 times as many."""
     lists = lists_in(np.zeros((3, 5000), int), Scope())
     removed, found, compared = lazily(lists, np.ones((5000, 5000), bool), 1)
     assert removed.tolist() == [False] + [True] * 4999
@@ -188,7 +188,7 @@ def test_many_similar_items_cost_one_comparison_each():
 
 
 def test_a_list_is_cut_into_pieces_of_a_few_readers():
-    """One bucket of 1,000 strangers, of which 128 are listed: pieces of at most 100 readers have the pairs of the whole."""
+    """One bucket of 1,000 dissimilar items, of which 128 are listed: pieces of at most 100 readers have the pairs of the whole."""
     (whole,) = lists_in(np.zeros((1, 1000), int), Scope())
     pieces = lazy.cut(whole, 100)
     assert len(pieces.begin) == 1 + 10 and np.diff(pieces.begin).max() <= 100 + 128

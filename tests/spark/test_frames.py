@@ -1,4 +1,4 @@
-"""DataFrames of Spark as inputs and as results, on a real cluster: the removal is that of the same rows in a file."""
+"""Spark DataFrames as inputs and as results, on a real cluster: the removal is that of the same rows in a file."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_the_removal_is_that_of_the_rows_in_order(spark: Any, tmp_path: Path) ->
     assert found.out == tmp_path / "out" and {path.name for path in found.out.iterdir()} >= {"kept", "removed.parquet", "report.json"}
     assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".work")] == []
     assert "removed records: result.removed.to_native()" in repr(found)
-    with pytest.raises(UsageError, match=r"^with_text: rows of a DataFrame of Spark are not stored; join to_native\(\) with it by id$"):
+    with pytest.raises(UsageError, match=r"^with_text: the rows of a Spark DataFrame are not stored; join to_native\(\) with it by id$"):
         found.removed.with_text()
     with pytest.raises(UsageError, match=r"^to_native: "):
         found.removed.head(1).to_native()
@@ -134,7 +134,7 @@ def test_a_resumed_run_takes_the_rows_that_were_written(spark: Any, tmp_path: Pa
 def test_what_a_frame_cannot_be(spark: Any, tmp_path: Path) -> None:
     frame = spark.sql("select 1 id, 'a' text, map('a', 1) tags, make_interval(1) span")
     no_order = (
-        "a DataFrame of Spark has no order, and which of similar rows is kept depends on it; name a column that orders it, such as an id or a date: "
+        "the rows of a Spark DataFrame have no order, and the first of similar rows is kept; name a column to sort by, such as an id or a date: "
     )
     cases: list[tuple[Any, dict[str, Any], str]] = [
         (frame, {}, no_order + "order=COLUMN"),
@@ -142,9 +142,9 @@ def test_what_a_frame_cannot_be(spark: Any, tmp_path: Path) -> None:
         (frame, {"order": "ids"}, "order='ids': the DataFrame has no such column; its columns are id, text, tags, span"),
         (frame, {"order": ["id", "tags"]}, "order='tags': Spark cannot sort by a column of type map<string,int>; name another"),
         (frame, {"order": 1}, "order=1: give the name of a column, or a list of names"),
-        (frame, {"order": "id", "engine": "local"}, "engine='local': DataFrames of Spark are compared there; leave it out, or give frame.toPandas()"),
-        (frame, {"order": "id", "master": "yarn"}, "master='yarn': a DataFrame has a session of Spark, which is used; leave it out"),
-        (["a b c"], {"order": "id"}, "order='id': only DataFrames of Spark need it; other inputs have an order, so leave it out"),
+        (frame, {"order": "id", "engine": "local"}, "engine='local': Spark DataFrames are compared on Spark; leave it out, or give frame.toPandas()"),
+        (frame, {"order": "id", "master": "yarn"}, "master='yarn': a Spark DataFrame is compared in its own session; leave it out"),
+        (["a b c"], {"order": "id"}, "order='id': only Spark DataFrames need it; other inputs have an order, so leave it out"),
         (frame, {"order": "id", "work": tmp_path / "work"}, "this DataFrame cannot be written in order as Parquet: "),
         (spark.readStream.format("rate").load(), {"order": "value"}, "a streaming DataFrame has no last row; write its rows, "),
     ]

@@ -1,4 +1,4 @@
-"""What has no distributed way is refused before any work, with what to do."""
+"""Runs that Spark cannot do are refused before any work, with an alternative."""
 
 from __future__ import annotations
 

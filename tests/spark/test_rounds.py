@@ -1,4 +1,4 @@
-"""Removal and components in rounds on Spark, compared with what one place computes."""
+"""Removal and components in rounds on Spark, compared with the results of one process."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def active() -> Any:
 
 
 def asked(session: Any, number: int = 2) -> list[Any]:
-    """What each task says: where it runs, by which Python, and how many rows of 20 it has."""
+    """The answer of each task: its machine, its Python, and its number of rows of 20."""
 
     def where(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import sys
@@ -73,7 +73,7 @@ def test_a_session_of_its_own_runs_tasks_on_both_workers(standalone: Cluster) ->
 
 
 def test_the_active_session_is_used_and_left_as_it_was(standalone: Cluster, tmp_path: Path) -> None:
-    """Of the settings, one was changed before, and the others were not."""
+    """One of the settings was changed before, and the others were not."""
     name, *others = SETTINGS
     with made(standalone) as session:
         session.conf.set(name, "77")

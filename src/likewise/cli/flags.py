@@ -404,11 +404,11 @@ FLAGS: dict[str, Flag] = {
         "OUT.work",
         values=FOLDER,
     ),
-    "engine": Flag(RUN, "--engine", "Where to compute: on this machine (local), or on a Spark cluster, with the same result (spark).", shown="local"),
+    "engine": Flag(RUN, "--engine", "Compute on this machine (local), or on a Spark cluster, with the same result (spark).", shown="local"),
     "master": Flag(
         RUN,
         "--master",
-        "Cluster of --engine spark: local[4], spark://HOST:7077, yarn, k8s://https://HOST:6443, or sc://HOST:15002 for Spark Connect.",
+        "Cluster for --engine spark: local[4], spark://HOST:7077, yarn, k8s://https://HOST:6443, or sc://HOST:15002 for Spark Connect.",
         "URL",
         "the session of spark-submit or Databricks",
     ),

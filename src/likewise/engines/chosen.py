@@ -1,4 +1,4 @@
-"""The engine that the options of a run choose."""
+"""The choice of the engine by the options of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from likewise.runs.items import Run
 
 @contextmanager
 def chosen(sources: Sequence[Source], run: Run) -> Iterator[Engine]:
-    """The engine of a run. Raises UsageError, before any work, for what it cannot do, and for a cluster that cannot be used."""
+    """The engine of a run. Raises UsageError, before any work, for runs that the engine cannot do, and for a cluster that cannot be used."""
     options = run.job.options
     if options.engine == "local":
         yield Local(run)
@@ -38,7 +38,7 @@ def chosen(sources: Sequence[Source], run: Run) -> Iterator[Engine]:
 
 
 def refuse(job: Job) -> None:
-    """Raise UsageError for a run that has no distributed way, with the options that have one."""
+    """Raise UsageError for a run that Spark cannot do, with the options to use instead."""
     options, asked = job.options, option("engine", "spark")
     here = f"run it on one machine, without {asked}"
     if options.level == "passage":

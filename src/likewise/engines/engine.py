@@ -1,7 +1,7 @@
 """An engine computes the steps of a removal, or of a list of pairs, and stores what passes between them.
 
-The steps are few, each takes the result of the one before, and each computes the pure functions on arrays in stages/. So an engine may hold rows in
-the memory of one process, in files, or in the tables of a cluster, in any partitions; the bytes of the result do not depend on it.
+The steps are few. Each takes the result of the one before, and calls the pure functions of arrays in stages/. So an engine may hold rows in the
+memory of one process, in files, or in the tables of a cluster, in any partitions: the bytes of the result do not depend on it.
 
 The driver (runs/removal.py) serves all engines. It inspects the inputs, makes the job, and writes the report, the tables of removals and clusters,
 and the manifest.
@@ -48,7 +48,7 @@ class Found(NamedTuple):
 
 
 class Outcome(Protocol):
-    """What becomes of documents. The driver reads facts about it, and tables block by block, so no row has to be in its memory."""
+    """The outcome of documents, as facts and as tables in blocks, so that an engine can keep rows out of the driver's memory."""
 
     @property
     def documents(self) -> Numbered: ...
@@ -69,13 +69,13 @@ class Outcome(Protocol):
         """Return the numbers of compared rows that were removed (`stages.facts.outcome_facts`)."""
 
     def clusters(self, half_way: float | None) -> Clusters:
-        """Return the facts about clusters. half_way: near-duplicates below it may be pages of a template; None: none of this kind are."""
+        """Return the facts about clusters. half_way: near-duplicates below it may be pages of a template; None: items have no templates."""
 
     def median(self) -> float | None:
         """Return the median value of near-duplicates; None without any."""
 
     def near_beginnings(self, most: int) -> Removed:
-        """Return removed rows that begin before ``most`` in their sources, as the rows kept for them do: enough to choose examples from."""
+        """Return removed rows for examples: those that begin before ``most`` in their sources, and whose kept rows do, too."""
 
     def numbers(self, what: str) -> list[int]:
         """Return the number of rows of each source of the first collection that `chosen` chooses."""
@@ -112,8 +112,8 @@ class Engine(Protocol):
     def rows(self, sources: Sequence[Source]) -> Numbered:
         """Read and sketch all rows (`stages.sketch`).
 
-        Their columns stay with the engine, and the driver reads facts about them. Engines that hold them as arrays return a `Collection`, which lists
-        of pairs and parts of documents need. Raises DataError and FormatError for rows and files that cannot be read.
+        The driver reads facts about them. Engines that hold their columns as arrays return a `Collection`, which lists of pairs and parts of
+        documents need. Raises DataError and FormatError for rows and files that cannot be read.
         """
 
     def distinct(self, rows: Numbered, *, removing: bool = False) -> Items:

@@ -64,7 +64,7 @@ def is_id(given: Any) -> bool:
 
 
 def unfit(texts: pa.LargeBinaryArray) -> int | None:
-    """The place of the first JSON text that is no id; None: there is none."""
+    """The place of the first JSON text that is not an id; None if all are."""
     good = pc.match_substring_regex(texts, FORM)
     return None if pc.all(good).as_py() is not False else pc.index(good, False).as_py()
 

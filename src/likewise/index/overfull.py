@@ -1,6 +1,6 @@
-"""What a segment keeps of its overfull buckets: the first members with each key of the next band (stages/candidates.py).
+"""The overfull buckets of a segment: it stores their first members with each key of the next band (stages/candidates.py).
 
-A query meets those in place of all members. To find them anew would take a look at each entry of that band.
+A query is compared with these in place of all members. Finding them again would mean reading each entry of that band.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from likewise.kernels import segments, sorted_bands
 from likewise.kernels.sorted_bands import ROW, Band
 from likewise.stages import candidates
 
-#: Of a bucket: its band, its key and those of the next bands as far as it is split by them, each + 1, then zeros; where its heads begin; their rows
-#: and their keys in the band after these.
+#: Arrays of buckets: the band, the key and the keys of the next bands by which it is split, each + 1, then zeros; the place where its heads begin;
+#: the rows of heads, and their keys in the band after these.
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def budget() -> int:
-    """The most contents of a bucket that a query meets without a look at the next band."""
+    """The maximum number of contents of a bucket that is not split by the next band."""
     return max(1, candidates.BUDGET)
 
 
 def levels(bands: int) -> int:
-    """By how many further bands an overfull bucket is split."""
+    """The number of further bands by which an overfull bucket is split."""
     return min(candidates.FINER, bands - 1)
 
 

@@ -197,7 +197,7 @@ class Recent:
         return self._table.columns[rows, band]
 
     def heads(self, band: int, keys: tuple[int, ...], most: int) -> None:
-        """None are kept: the keys of its contents are at hand."""
+        """Always None: a tail stores no heads, because it has the keys of its contents in memory."""
 
     def firsts(self, rows: np.ndarray, gone: np.ndarray) -> np.ndarray:
         out = np.empty(len(rows), np.int64)

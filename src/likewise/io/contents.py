@@ -1,7 +1,8 @@
 """Digests of the contents of sources, which do not depend on how a source is cut into chunks.
 
-The digest of rows is a polynomial of words of the rows, modulo 2^64, in two lanes: a row counts for its place. So the digest of rows that follow
-others is that of the others plus its own, multiplied by a power. It tells inputs apart that differ by accident; who wants to can make two that agree.
+The digest is a polynomial modulo 2^64, computed twice with different bases (two lanes). Its coefficients are words of the rows, so it depends on the
+order of rows. The digest of two consecutive parts is that of the first part, plus that of the second part multiplied by a power of the base. The
+digest detects accidental changes, not deliberate ones: inputs with equal digests can be constructed.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ import xxhash
 from likewise.items.words import Hasher
 from likewise.records import Records
 
-#: The bases of the two lanes, odd, and what a word is multiplied by before it enters the second.
+#: The bases of the two lanes, which are odd, and the factor of words in the second lane.
 BASES, SECOND = (0x9E37_79B9_7F4A_7C15, 0xD6E8_FEB8_6659_FD93), np.uint64(0xFF51_AFD7_ED55_8CCD)
 LIMIT = 1 << 64
 
 
 @cache
 def hasher() -> Hasher:
-    """Makes words of rows, the same for every seed of a run; not at import, because it may compile a kernel."""
+    """The hasher of rows, the same for every seed of a run. It is not made at import, because it may compile a kernel."""
     return Hasher(0)
 
 
 def words(records: Records) -> np.ndarray:
-    """A word for the kind and the text of each row, or for what an index keeps of it: uint64[n]."""
+    """A word for each row, from its kind and its text, or from its digests if it comes from an index: uint64[n]."""
     found = hasher().strings(records.text)
     if records.sketched is not None:
         copy = records.sketched["copy"]
@@ -36,17 +37,17 @@ def words(records: Records) -> np.ndarray:
 
 
 def digest(rows: np.ndarray) -> bytes:
-    """The digest of rows, by their words: 16 bytes."""
+    """The digest of the words of rows: 16 bytes."""
     return b"".join(lane(values, base).to_bytes(8, "little") for values, base in zip((rows, second(rows)), BASES, strict=True))
 
 
 def second(rows: np.ndarray) -> np.ndarray:
-    """The words as they enter the second lane."""
+    """The words for the second lane."""
     return (rows ^ rows >> np.uint64(29)) * SECOND
 
 
 def lane(rows: np.ndarray, base: int) -> int:
-    """The sum of the words, each multiplied by the power of its place."""
+    """The sum of the words, the i-th one multiplied by base^i, modulo 2^64."""
     powers = np.full(len(rows), base, np.uint64)
     powers[:1] = 1
     return int((rows * np.multiply.accumulate(powers)).sum(dtype=np.uint64)) if len(rows) else 0

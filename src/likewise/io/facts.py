@@ -1,4 +1,4 @@
-"""The facts of `stages.facts` about the rows of a collection, merged from those of blocks, so that what is made for them takes little memory."""
+"""The facts of `stages.facts` about the rows of a collection, computed block by block to save memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def facts_of(collection: Collection, limits: Limits) -> tuple[Facts, Facts]:
     """The facts about the rows of both sides. Parts of documents have no ids."""
     columns = {name: collection.column(name) for name in ("kind", "tokens", *["per"] * limits.grouped, *["score"] * limits.scored)}
     ignored = collection.work.column("ignored", IGNORED)
-    ignored = ignored if len(ignored) == len(collection) else ignored[:0]  # those of parts do not describe their documents
+    ignored = ignored if len(ignored) == len(collection) else ignored[:0]  # with parts, the column describes parts, not documents
     sizes = None if collection.of_parts else collection.work.column("id-size", "i4")
 
     def of(part: slice, block: Block) -> Facts:
@@ -53,5 +53,5 @@ def limits_of(job: Job, *, of_parts: bool = False) -> Limits:
 
 
 def least_judged(job: Job) -> int:
-    """The least number of tokens of which a pair can say whether another item contains an item: those of a shingle."""
+    """The minimum number of tokens for which containment is defined: those of a shingle."""
     return max(job.options.min_tokens, job.method.length if isinstance(job.method, Text) else 1)

@@ -41,12 +41,12 @@ def is_table(given: Any) -> bool:
 
 
 def is_frame(given: Any) -> bool:
-    """Return True for a DataFrame of Spark."""
+    """Return True for a Spark DataFrame."""
     return hasattr(type(given), "mapInArrow") and hasattr(type(given), "sparkSession")
 
 
 def of_pandas_on_spark(given: Any) -> bool:
-    """Return True for a frame of pandas on Spark, which has a DataFrame of Spark."""
+    """Return True for a pandas-on-Spark frame, which has a Spark DataFrame."""
     return hasattr(type(given), "to_spark")
 
 

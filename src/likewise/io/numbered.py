@@ -1,4 +1,4 @@
-"""Rows by number, and where each of them lies: what is known once the chunks of all sources have been read."""
+"""Rows by number, and the place of each row in its source, known once the chunks of all sources have been read."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from likewise.stages.facts import Facts, Limits
 
 
 class Named(NamedTuple):
-    """A row as messages and reports name it."""
+    """The name of a row in messages and reports."""
 
     source: str
     position: int
-    id: Any  # of its own type; its position if no row has an id
+    id: Any  # in its original type; the position if no row has an id
 
 
 def files_of(sources: Sequence[Source]) -> list[str]:
@@ -114,7 +114,7 @@ class Numbered(ABC):
                 first, start = first + entry["rows"], entry["next"]
         return start
 
-    # An engine that stores rows elsewhere answers these in its own way
+    # The methods below depend on where the engine stores rows
 
     @abstractmethod
     def facts(self, limits: Limits) -> tuple[Facts, Facts]:

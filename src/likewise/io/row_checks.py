@@ -1,4 +1,4 @@
-"""Checks of rows once all were read: sources without the wanted field, or with values of another kind."""
+"""Checks after all rows were read: sources without the wanted field, or with values of another kind."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def matrix(rows: Numbered, count: Counts, want: Want) -> str | None:
         return None
     widths: dict[int, set[int]] = {}
     for entry in rows.chunks:
-        if entry.get("texts", entry["rows"]):  # a journal of an earlier version does not say
+        if entry.get("texts", entry["rows"]):  # journals of earlier versions have no "texts"
             widths.setdefault(entry["source"], set()).add(entry.get("matrix", 0))
     for number, (width, *others) in widths.items():
         source = rows.sources[number]

@@ -1,4 +1,4 @@
-"""Facts about the rows that were read, with the names of the first ones for warnings."""
+"""Facts about the rows that were read, and the names of the first rows for warnings."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def placed(row: Named) -> str:
 
 
 def read_by(collection: Numbered, job: Job) -> Read:
-    """Return what was read of the rows of a collection."""
+    """Return the rows of a collection with the facts about them."""
     return Read(collection, collection.facts(limits_of(job, of_parts=collection.of_parts)))

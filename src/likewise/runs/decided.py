@@ -1,4 +1,4 @@
-"""The outcome of every row from that of the distinct ones, on one machine."""
+"""The outcome of every row from the outcomes of distinct rows, by the driver."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from likewise.stages.components import components
 
 
 def decide(items: Items, run: Run, settle: Callable[[Items], Found]) -> Decision:
-    """The removals, which ``settle`` finds, stored in the work folder; it then drops sets and band keys."""
+    """Store the removals that ``settle`` finds in the work folder, and delete the sets and band keys there."""
     work = run.work
     if not work.done("decide"):
         decision = decided(items, settle(items), run)
         work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts, compared=decision.compared)
-    written = run.job.options.sketches  # later
+    written = run.job.options.sketches  # the sets and band keys are written to the output later
     work.discard("odd", *([] if written else ["sets", *(band_files.names(run.job.plan.bands) if run.job.plan else ())]))
     columns: dict[str, Any] = {name: work.column(name, dtype) for name, dtype in DECISION_COLUMNS.items()}
     done = work.done("decide")[0]
@@ -59,7 +59,7 @@ def decided(items: Items, found: Found, run: Run) -> Decision:
     kept_row, similarity = np.full(n, -1, np.int64), np.full(n, np.nan)
     kept_row[member[removed]] = member[representative[removed]]
     similarity[member[removed]] = value[removed]
-    del found, representative, value, removed  # frees memory, which counts with many items
+    del found, representative, value, removed  # frees memory, which matters with many items
 
     border = items.collection.rows_of_sides[0].stop
     copies = np.flatnonzero((first != np.arange(n))[:border])  # rows of a second collection stay

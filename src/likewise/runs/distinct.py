@@ -1,4 +1,4 @@
-"""The distinct rows of a collection in priority order, on one machine."""
+"""The distinct rows of a collection in priority order, by the driver."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def without_tokens(collection: Collection) -> np.ndarray:
 
 
 def in_order(collection: Collection, options: Options, *, removing: bool) -> np.ndarray:
-    """The rows in priority order, int64[n]; units follow the order of their documents, in which they keep theirs.
+    """The rows in priority order, int64[n]; units are in the order of their documents, and in input order within a document.
 
     removing: rows of a second collection come first.
     """

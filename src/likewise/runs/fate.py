@@ -44,7 +44,7 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class Fate:
-    """The outcome of documents, and of what was compared: documents, or their units."""
+    """The outcome of documents, and of the compared rows: documents, or their units."""
 
     documents: Collection
     removed: np.ndarray  # bool[documents]
@@ -168,8 +168,8 @@ def outcome(documents: Numbered, items: Items, run: Run, settle: Callable[[Items
 def fate_of(documents: Collection, items: Items, decision: Decision, run: Run) -> Fate:
     """The outcome of all documents.
 
-    A document that loses parts and keeps fewer tokens than --min-left is removed. Its parts then stand for no others: parts of later documents that
-    were removed for them stay, of equal ones the first.
+    A document that loses parts and keeps fewer tokens than --min-left is removed. Its parts then represent no others: parts of later documents that
+    were removed as duplicates of them stay, the first one of equal parts.
     """
     units, options = items.collection, run.job.options
     if not isinstance(units, Units):

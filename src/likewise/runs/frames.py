@@ -1,4 +1,4 @@
-"""Runs over DataFrames of Spark: what a verb is given, and the DataFrames of its result."""
+"""Runs over Spark DataFrames: the inputs of a verb, and the DataFrames of its result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from likewise.options import Options
 from likewise.runs.results import Pairs, Removal
 from likewise.runs.table import Data, LazyData, Table
 
-#: The tables of a removal in files of their names.
+#: The tables of a removal that are files of the same name.
 TABLES = ("removed", "clusters", "dropped", "seen")
 
 
@@ -32,15 +32,15 @@ def given(inputs: Any, against: Any, order: Any, choices: dict[str, Any]) -> tup
     sides = [inputs, against]
     for side in sides:
         if of_pandas_on_spark(side):
-            raise UsageError("this is a frame of pandas on Spark; give its DataFrame: frame.to_spark()")
+            raise UsageError("this is a pandas-on-Spark frame; give its DataFrame: frame.to_spark()")
     if not any(map(is_frame, sides)):
         if order is not None:
-            raise UsageError(f"{option('order', order)}: only DataFrames of Spark need it; other inputs have an order, so leave it out")
+            raise UsageError(f"{option('order', order)}: only Spark DataFrames need it; other inputs have an order, so leave it out")
         return inputs, against, choices
     if choices.get("engine", "spark") != "spark":
-        raise UsageError(f"{option('engine', choices['engine'])}: DataFrames of Spark are compared there; leave it out, or give frame.toPandas()")
+        raise UsageError(f"{option('engine', choices['engine'])}: Spark DataFrames are compared on Spark; leave it out, or give frame.toPandas()")
     if "master" in choices:
-        raise UsageError(f"{option('master', choices['master'])}: a DataFrame has a session of Spark, which is used; leave it out")
+        raise UsageError(f"{option('master', choices['master'])}: a Spark DataFrame is compared in its own session; leave it out")
     named = (order,) if isinstance(order, str) else order if order is not None else ()
     if not isinstance(named, list | tuple) or not all(isinstance(name, str) and name for name in named):
         raise UsageError(f"{option('order', order)}: give the name of a column, or a list of names")
@@ -53,7 +53,7 @@ def given(inputs: Any, against: Any, order: Any, choices: dict[str, Any]) -> tup
 def folder(options: Options, target: Path | None = None) -> Iterator[Path]:
     """The output folder ``target`` for results; without one, a new folder that this process deletes when it ends, or at once if the run fails.
 
-    A new folder lies beside the work folder, if that is named: executors see the place.
+    A new folder is made next to the work folder, if that is named, because executors see that place.
     """
     if target is not None:
         yield target
@@ -69,7 +69,7 @@ def folder(options: Options, target: Path | None = None) -> Iterator[Path]:
 
 
 def delete(folder: Path, process: int) -> None:
-    """Delete a folder if this is the process that made it, and not a copy of it."""
+    """Delete a folder if this process made it, rather than the process from which it was forked."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 

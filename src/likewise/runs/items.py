@@ -35,7 +35,7 @@ class Run:
     first_side: int  # this many sources belong to the first collection, the others to the second (``--against``)
     memory: int  # limit in bytes
     listed: bool  # unreadable rows are listed in an output file
-    spark: Any = None  # the session of Spark whose DataFrames are the inputs
+    spark: Any = None  # the session of the Spark DataFrames that are inputs
     common: tuple[Common, int] | None = None  # the common shingles that are ignored, and the number of items that were counted
     warnings: list[str] = field(default_factory=list)  # for the report
     notes: list[str] = field(default_factory=list)  # about this machine, for run.json

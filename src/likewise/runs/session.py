@@ -252,7 +252,7 @@ def paths_of(inputs: Inputs) -> list[Any] | None:
 
 
 def side_of(name: str, inputs: Inputs, out: Path | None, folder: Path, want: Want, shown: Progress) -> Sources:
-    """The sources of a side. Rows of a DataFrame of Spark become files in the work folder ``folder``, a step with this name."""
+    """The sources of a side. Rows of a Spark DataFrame become files in the work folder ``folder``, in a step with this name."""
     if not isinstance(inputs, Ordered):
         return sources_of(inputs, out, folder, want)
     shown.begin("writing rows in order", 0, "rows")

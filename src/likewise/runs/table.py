@@ -328,8 +328,8 @@ class Table:
     def to_native(self) -> Any:
         """Return these rows in the type of the object given to `dedup`: a pandas frame with its index, a polars frame, a list or an array.
 
-        Each table of a result of DataFrames of Spark is one, as a whole. Raises UsageError for other tables than ``kept``, for rows from files, and
-        for objects that can be read only once.
+        If the input is a Spark DataFrame, each table returns a DataFrame of all its rows. Otherwise raises UsageError for other tables than ``kept``,
+        for rows from files, and for objects that can be read only once.
         """
         if self._native is not None:
             return self._native()
@@ -350,7 +350,7 @@ class Table:
         """
         if self._origin is None:
             if self._native is not None:
-                raise UsageError("with_text: rows of a DataFrame of Spark are not stored; join to_native() with it by id")
+                raise UsageError("with_text: the rows of a Spark DataFrame are not stored; join to_native() with it by id")
             raise UsageError("with_text: this table has no inputs to read: it holds the records themselves, or was loaded from a pickle")
         check_length(length)
         data = self._data()

@@ -15,14 +15,14 @@ In the order of a run:
 - verify: the exact comparison of pairs
 - walk: greedy removal, and representatives
 - settle: greedy removal once all similar pairs are known
-- lazy: candidate pairs in rounds, so that those of removed items are not compared
-- rounds: removal in rounds, for pairs that are too many for one place
+- lazy: candidate pairs in rounds, so that few pairs of removed items are compared
+- rounds: removal in rounds, for more pairs than one process can hold
 - components: the components of kept items
 - budget: the pairs that overfull buckets left out
 - ranking: sets as ranks of their elements, for joins and searches
 - known: keys that are held in memory, in which others are looked up
 - listing: pairs of items as pairs of rows
 - facts: facts about rows for the report, merged from those of blocks
-- clusters: facts about clusters
-- bins: how similar removed items are
+- clusters: facts about clusters for the report, merged likewise
+- bins: the distribution of the similarities of removed items
 """

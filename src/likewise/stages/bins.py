@@ -18,7 +18,7 @@ class Bins:
     width: int  # of a bin of whole numbers; 0 for others
 
     def count(self, value: np.ndarray) -> np.ndarray:
-        """The number of values, float64[n], in each bin, int64[b]. An edge belongs to the bin that begins there, the last one to the last bin."""
+        """The number of values, float64[n], in each bin, int64[b]. An edge belongs to the bin that it begins, the last edge to the last bin."""
         if self.width:
             return np.bincount((value // self.width).astype(np.int64), minlength=len(self.edges) - 1)
         if len(self.edges) == 2 and self.edges[0] == self.edges[1]:

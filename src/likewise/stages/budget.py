@@ -41,14 +41,14 @@ class Cut:
 
 
 class Counts(NamedTuple):
-    """Overfull buckets by band and first member: k of them. Nothing here depends on how buckets are numbered, or on where they lie."""
+    """Counts of k overfull buckets, by band and first member. They do not depend on the numbers of buckets, or on the process that holds them."""
 
     inside: bool  # members that are not fixed are compared with each other
     band: np.ndarray  # int64[k]
     first: np.ndarray  # int64[k]: the first member
-    size: np.ndarray  # int64[k], as the rule counts it (`Scope.sizes`)
+    size: np.ndarray  # int64[k]: the size by the rule for overfull buckets (`Scope.sizes`)
     kept: np.ndarray  # int64[k]: the number of kept members
-    fixed: np.ndarray  # int64[k]: so many of them, the first, are not compared with each other
+    fixed: np.ndarray  # int64[k]: the number of first kept members that are not compared with each other
     candidates: np.ndarray  # int64[k]: pairs of kept members that were candidates in the bucket
 
     @property
@@ -62,7 +62,7 @@ class Counts(NamedTuple):
 
     @property
     def pairs(self) -> np.ndarray:
-        """Pairs of kept members of each bucket that are wanted: int64[k]."""
+        """Pairs of kept members of each bucket that a search without the rule would compare: int64[k]."""
         others = self.kept - self.fixed
         return others * self.fixed + self.inside * (others * (others - 1) // 2)
 
@@ -117,7 +117,7 @@ def of_buckets(buckets: Buckets, kept: np.ndarray) -> Overfull:
 
 
 def merged(found: Sequence[Counts]) -> Counts:
-    """The overfull buckets of several places, at least one, each bucket from one of them."""
+    """The overfull buckets of one or more processes, each bucket from one of them."""
     band, first, *more = (np.concatenate(each) for each in zip(*(each.columns for each in found), strict=True))
     order = np.lexsort((first, band))
     size, kept, fixed, candidates = (each[order] for each in more)
@@ -132,7 +132,7 @@ def hottest(counts: Counts, most: int = HOTTEST) -> list[tuple[int, int, int]]:
 
 
 def sampled_cut(compare: Callable[[np.ndarray, np.ndarray], Compared], buckets: Buckets, full: Overfull, seed: int) -> Cut:
-    """Compare a sample of the pairs of kept items that were left out. A left-out pair with a removed item costs nothing.
+    """Compare a sample of the pairs of kept items that were left out. A left-out pair with a removed item loses nothing.
 
     compare: compares items left, int64[m], with items right, int64[m], as `stages.verify` does.
     """
@@ -154,7 +154,7 @@ def at_most(count: int) -> float:
 def drawn(counts: Counts, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """A uniform sample of the pairs of kept items of all overfull buckets: the bucket of each, int64[m], and the number of the pair in it, int64[m].
 
-    The pairs that were left out are a uniform sample of all left out.
+    The left-out pairs among them are a uniform sample of all left-out pairs.
     """
     pairs = counts.pairs
     total, cut = int(pairs.sum()), int(counts.cut.sum())

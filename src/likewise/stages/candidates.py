@@ -1,4 +1,4 @@
-"""The candidate pairs of a bucket, a function of keys and priority order only: the items that a run has kept do not matter.
+"""The candidate pairs of a bucket, which depend only on keys and priority order, not on the items that a run has kept.
 
 In a bucket of up to `BUDGET` items each is a candidate with all before it. A larger bucket is overfull and is split by the key of the next band:
 each item is a candidate with the heads of the parts, the first item of each, for the first `BUDGET` parts; and each part is treated as a bucket, down
@@ -147,11 +147,11 @@ def candidate_pairs(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray, scope
 
 
 def collisions(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray, scope: Scope = ALL) -> Collisions:
-    """The lists of one band: of all of it, or of some of its buckets with all their members.
+    """The lists of one band, or of some of its buckets with all their members.
 
     keys: uint64[n], the items' keys in that band. finer: uint64[levels, n], their keys in the next bands, up to `FINER`. rank: int64[n], their
-    distinct places in priority order; ``scope`` is that of these places. Arrays of whole buckets can be passed one by one: no bucket's pairs depend
-    on another.
+    distinct places in priority order; ``scope`` is that of these places. Whole buckets can be passed in several calls, because the
+    pairs of a bucket do not depend on others.
     """
     order = np.argsort(rank, kind="stable")
     keys, finer, rank = keys[order], finer[:, order], rank[order]
@@ -171,7 +171,7 @@ def collisions(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray, scope: Sco
 def lists_of(item: np.ndarray, levels: np.ndarray, listed: np.ndarray, scope: Scope) -> Lists:
     """The lists of buckets and of their parts.
 
-    item: int64[n], ascending; levels, listed: as in `Parts`. The head of a part may be listed both above and in it: it stands in one list only.
+    item: int64[n], ascending; levels, listed: as in `Parts`. The head of a part may be listed in the part and a level above: it gets into one list.
     """
     found = []
     for level, number in enumerate(levels):  # numbers of parts follow those of the level above
@@ -194,7 +194,7 @@ def pruned(lists: Lists) -> Lists:
 
 
 def in_pairs(lists: Lists) -> Lists:
-    """The same entries, marked only where that makes a pair."""
+    """The same entries, with the marks that are not part of any pair cleared."""
     reads = lists.reads & (before(lists.begin, lists.listed) > 0)
     return lists._replace(listed=lists.listed & (after(lists.begin, reads) > 0), reads=reads)
 
@@ -212,7 +212,7 @@ def after(begin: np.ndarray, marked: np.ndarray) -> np.ndarray:
 
 
 def counted(marked: np.ndarray) -> np.ndarray:
-    """The number of marked entries before each entry, and of all: int[m + 1], int32 where that is enough, because a bucket may be very large."""
+    """The number of marked entries before each entry, and of all: int[m + 1]; int32 if possible, to save memory for very large buckets."""
     count = np.zeros(len(marked) + 1, np.int32 if len(marked) < 2**31 else np.int64)
     np.cumsum(marked, out=count[1:])
     return count

@@ -26,11 +26,11 @@ class Block(NamedTuple):
     """Some clusters, one entry each, in any order. All clusters of a component are in one block."""
 
     head: np.ndarray  # int64[n]: the rank (stages.facts) of the representative
-    component: np.ndarray  # int64[n]: that of the first representative of the component
+    component: np.ndarray  # int64[n]: the rank of the first representative of the component
     members: np.ndarray  # int64[n]: items removed for the representative
-    near: np.ndarray  # int64[n]: near-duplicates of known similarity among them; none of kinds without templates
-    low: np.ndarray  # int64[n]: those less similar than half-way to 1
-    source: np.ndarray  # int64[m]: the sources of the representatives that lie in the second collection; of those in one document, one
+    near: np.ndarray  # int64[n]: near-duplicates of known similarity among them; 0 for kinds without templates
+    low: np.ndarray  # int64[n]: near-duplicates less similar than half-way to 1
+    source: np.ndarray  # int64[m]: the sources of representatives in the second collection, one for each document
 
 
 class Clusters(NamedTuple):
@@ -44,7 +44,7 @@ class Clusters(NamedTuple):
     templated: int  # near-duplicates in them
     listed: np.ndarray  # int64[m, 3]: rank, near and low of the `LISTED` largest templates
     source: np.ndarray  # int64[s]: sources of the second collection with representatives, ascending
-    matched: np.ndarray  # int64[s]: their number
+    matched: np.ndarray  # int64[s]: the number of these representatives
 
     @property
     def number(self) -> int:
@@ -82,7 +82,7 @@ def merged(parts: Sequence[Clusters]) -> Clusters:
 
 
 def first(rank: np.ndarray, size: np.ndarray, *others: np.ndarray) -> np.ndarray:
-    """The `LISTED` largest clusters, of equal ones the first: int64[m, k] of the given columns, int64[n] each."""
+    """The `LISTED` largest clusters, the first ones of equal size: int64[m, k] of the given columns, int64[n] each."""
     rows = np.arange(len(size)) if len(size) <= LISTED else np.flatnonzero(size >= np.partition(size, -LISTED)[-LISTED])
     rows = rows[np.lexsort((rank[rows], -size[rows]))[:LISTED]]
     return np.stack([column[rows] for column in (rank, size, *others)], axis=1)

@@ -1,6 +1,7 @@
 """The components of a removal: kept items that match a common item are connected.
 
-`components` is for one place. Where pairs are too many, items are cut into blocks of consecutive numbers, and rounds of `contracted` do the same.
+`components` is for one process. If there are too many pairs for it, items are cut into blocks of consecutive numbers, and rounds of `contracted` give
+the same result.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ def links(item: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def contracted(later: np.ndarray, earlier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The items that pairs connect, with the first item of each component: (item, first), int64[k], without the first items themselves.
 
-    later, earlier: int64[m], all pairs of a block's items with earlier ones. One round: (item, first) are pairs again, for the block of ``item``.
-    Those of other blocks lie in earlier ones, so there are at most as many rounds as blocks until no block returns any. Then each item has one pair,
-    and the first item of the first item, and so on, is that of the component.
+    later, earlier: int64[m], all pairs of a block's items with earlier ones. This is one round. Its results are pairs again, for the block of
+    ``item``. That is the same block or an earlier one, so after at most as many rounds as blocks, no block returns pairs for another. Then each item
+    has one pair, and following ``first`` from item to item leads to the first item of the component.
     """
     names, ends = compact(later, earlier)
     first = roots(len(names), *ends)

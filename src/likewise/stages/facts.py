@@ -1,7 +1,7 @@
-"""Facts about rows and their outcomes, for the report: merged from those of blocks, so that an engine may partition rows in any way.
+"""Facts about rows and their outcomes, for the report. Facts of blocks can be merged, so an engine may partition rows in any way.
 
-A row is named by its *rank*, a number that ascends in input order: the number of the row, or, where no one knows what came before, that of its range
-and its place in it.
+Each row has a *rank*, a number that ascends in input order: the number of the row, or, if the number of rows before it is unknown, the number of its
+range of the input and its place in that range.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Block(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The numbers of tokens by which items are counted, and what else is."""
+    """The numbers of tokens by which items are counted, and whether groups and scores are counted."""
 
     few: int  # items with fewer match only when equal
     short: int  # items with fewer are not compared
@@ -44,7 +44,7 @@ class Facts(NamedTuple):
     source: np.ndarray  # int64[s]: the numbers of the sources, ascending
     counts: dict[str, np.ndarray]  # name -> int64[s], numbers of rows
     first: dict[str, list[int]]  # name -> ranks of the first `NAMED` rows that are counted under it
-    sums: dict[str, np.ndarray]  # name -> int64[k], counts of other things than rows
+    sums: dict[str, np.ndarray]  # name -> int64[k], other counts than those of rows
 
     def total(self, name: str) -> int:
         """The number of rows counted under a name."""
@@ -68,7 +68,7 @@ class Facts(NamedTuple):
 
 
 def facts(block: Block, masks: Iterable[tuple[str, np.ndarray]], sums: dict[str, np.ndarray]) -> Facts:
-    """Facts about the rows of a block. masks: bool[n] by name, the rows to count; made one at a time, since a block may be large."""
+    """Facts about the rows of a block. masks: yields names with the rows to count, bool[n], one at a time, because a block may be large."""
     parts = list(pairwise([0, *block.ends.tolist()]))
     counts = {"read": np.array([end - begin for begin, end in parts], np.int64)}
     first = {}
@@ -120,7 +120,7 @@ def row_facts(block: Block, column: Callable[[str], np.ndarray], ids: np.ndarray
 
 
 def outcome_facts(block: Block, removed: np.ndarray, reason: np.ndarray, value: np.ndarray, second: np.ndarray, bins: Bins) -> Facts:
-    """Facts about what became of rows.
+    """Facts about the outcomes of rows.
 
     removed: bool[n]. reason: int8[n], a place in schema.REASONS. value: float64[n], similarity or distance to the kept row; NaN if it is not known.
     second: bool[n], removed for a row of the second collection. bins: counts the values of near-duplicates.

@@ -1,10 +1,10 @@
-"""Candidate pairs in rounds, so that items that go early cost one comparison each.
+"""Candidate pairs in rounds, so that items that are removed early cost one comparison each.
 
-An item that is the first in all its lists is certainly kept. A few pairs tell which these are: each item of a list with the first one. A round
-compares those that read a list with its first item, if it is certainly kept. The similar ones go, from all lists; the
-certainly kept ones, with which all others have been compared, are no longer listed. After some rounds the pairs that are left are listed and decided
-(`stages.settle`, `stages.rounds`). At last the removed items are compared with the kept ones that they have not been compared with: those that were
-kept in a later round than they were removed. So what is found is the same as from all candidate pairs: each removed item with all similar kept ones.
+An item that is the first in all its lists is certainly kept. To find these items, few pairs are needed: each item of a list with the first one. A
+round compares the items that read a list with its first item, if that is certainly kept. The similar ones are removed, and leave all lists. The
+certainly kept items have then been compared with all others, and are no longer listed. After some rounds the remaining pairs are listed and decided
+(`stages.settle`, `stages.rounds`). Finally, each removed item is compared with the kept items that were found in later rounds than it was removed. So
+the result is the same as from all candidate pairs: each removed item with all similar kept ones.
 
 All functions take whole lists, any number of them.
 """
@@ -15,16 +15,17 @@ import numpy as np
 
 from likewise.stages.candidates import Lists, before, in_pairs, pruned, selected
 
-#: Rounds before all pairs that are left are listed.
+#: Rounds before all remaining pairs are listed.
 ROUNDS = 2
-#: Readers of one list: those of larger lists are cut into several, so that the work for a list is bounded, however large its bucket is.
+#: Maximum number of readers of a list. Lists with more are cut, so that the work for a list is bounded, however large its bucket is.
 READERS = 10_000
 
 
 def first_pairs(lists: Lists) -> tuple[np.ndarray, np.ndarray]:
     """Each item of a list with the first listed one, if that is before it: (later, earlier), int64[p].
 
-    An item that is no ``later`` of any list is certainly kept. Pairs of items that stay (`stages.scope`) say only that: they are not compared.
+    An item that is not the later one of any such pair is certainly kept. Pairs of fixed items (`stages.scope`) serve only to find these: they are not
+    compared.
     """
     later = np.flatnonzero(before(lists.begin, lists.listed) > 0)
     listed = np.flatnonzero(lists.listed)
@@ -33,7 +34,7 @@ def first_pairs(lists: Lists) -> tuple[np.ndarray, np.ndarray]:
 
 
 def left(listed: np.ndarray, reads: np.ndarray, gone: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The marks of entries (listed, reads) after a round that removed the items ``gone`` and compared all that were left with those ``kept``."""
+    """The marks of entries (listed, reads) after a round that removed the items ``gone``, and compared all others with the items ``kept``."""
     return listed & ~gone & ~kept, reads & ~gone
 
 
@@ -58,7 +59,7 @@ def late_pairs(lists: Lists, removed: np.ndarray, decided: np.ndarray) -> tuple[
 
 
 def cut(lists: Lists, most: int = READERS) -> Lists:
-    """The same candidate pairs in lists of at most ``most`` readers each. Each further piece of a list repeats what is listed before it."""
+    """The same candidate pairs in lists of at most ``most`` readers each. Each further piece repeats the items that are listed before it."""
     long = np.add.reduceat(lists.reads, lists.begin[:-1], dtype=np.int64) > most if len(lists.item) else np.zeros(0, bool)
     if not long.any():
         return lists

@@ -1,8 +1,9 @@
-"""Removal in rounds, for similar pairs that are too many for one place.
+"""Removal in rounds, for more similar pairs than one process can hold.
 
-Items are numbered in priority order and cut into blocks of consecutive numbers. A pair lies in the block of its later item, so all pairs that decide
-about an item lie together. In a round each block decides all that it can, and says what it decided. A chain of similar items only ascends, so it
-leaves a block once at most: the rounds are never more than the blocks, however long the chains are, nor than the undecided items of a chain.
+Items are numbered in priority order and cut into blocks of consecutive numbers. A pair belongs to the block of its later item, so all pairs that
+decide about an item are together. In a round, each block decides all items that it can, and returns these decisions. A chain of similar items only
+ascends, so it leaves a block at most once. So there are at most as many rounds as blocks, however long the chains are, and at most as many as a chain
+has undecided items.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ class Round(NamedTuple):
 
     item: np.ndarray  # int64[k]: the later items of the block's pairs, ascending
     state: np.ndarray  # uint8[k]: UNDECIDED, KEPT or REMOVED (kernels.greedy)
-    open: np.ndarray  # bool[m]: the pairs that the next round needs: of an undecided item with one that may be kept
+    open: np.ndarray  # bool[m]: the pairs that the next round needs, both of whose items are undecided
 
 
 def settle_round(later: np.ndarray, earlier: np.ndarray, state: np.ndarray, own: np.ndarray) -> Round:
     """Decide what a block can decide.
 
     later, earlier: int64[m], all pairs of the block's undecided items, in any order, possibly repeated. state: uint8[m], the state of each earlier
-    item as known from the round before; UNDECIDED where that is not known. own: bool[m], True where the earlier item is of this block too: if it is
-    undecided and not among the later items, nothing is similar before it, so it is kept. Blocks may be joined between rounds.
+    item after the previous round; UNDECIDED if it is unknown. own: bool[m], True where the earlier item belongs to this block too: if such an item is
+    undecided and not among the later items, no earlier item is similar to it, so it is kept. Blocks may be joined between rounds.
     """
     names, (after, before) = compact(later, earlier)
     states, wait = np.full(len(names), UNDECIDED, np.uint8), np.zeros(len(names), bool)
@@ -45,7 +46,7 @@ class Matches(NamedTuple):
 
     order: np.ndarray  # int64[m]: the pairs in this order
     best: np.ndarray  # bool[m]: True for the pair with the item's representative
-    previous: np.ndarray  # int64[m]: the kept item of the item's pair before; -1 for the first
+    previous: np.ndarray  # int64[m]: the kept item of the item's previous pair; -1 for its first pair
 
 
 def matched(later: np.ndarray, earlier: np.ndarray, overlap: np.ndarray, out_of: np.ndarray) -> Matches:
@@ -60,6 +61,6 @@ def matched(later: np.ndarray, earlier: np.ndarray, overlap: np.ndarray, out_of:
 
 
 def compact(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The items of pairs, ascending and once each, int64[n], and the pairs as their numbers from 0, int64[2, m]."""
+    """The distinct items of pairs, ascending, int64[n], and the pairs as places in them, int64[2, m]."""
     names, ends = np.unique(np.concatenate([left, right]).astype(np.int64), return_inverse=True)
     return names, ends.reshape(2, -1).astype(np.int64)

@@ -80,16 +80,17 @@ def dedup(
     """Remove near-duplicates. Every removed item was compared exactly with a kept item that is at or above the threshold.
 
     inputs: a path, glob or folder; a list of ``pathlib.Path``; or data: a table of another library, a list of strings (each is a text), or a list
-    of mappings. A DataFrame of Spark is compared in its session.
+    of mappings. A Spark DataFrame is compared in its own session.
     against: a second collection, given like ``inputs``; or an output folder of `dedup`, whose kept records and options are used; or an index, by its
     path or address or as an open `Index`, whose options are used. What is similar to something in it is removed from ``inputs``, and nothing else,
     unless ``also_inside`` is True: then similar items of ``inputs`` are removed, too. The second collection is not changed, and is counted apart
     (``report["against"]``).
-    order: for DataFrames of Spark, which have no order: the column or columns by which rows are sorted first, nulls before all others; rows that are
-    equal there are sorted by a hash of the row, so that the result does not depend on chance. The tables of the result are DataFrames, too:
-    ``result.kept.to_native()`` has the columns and types of the input, all nullable. ``id`` is by default the column "id", else that of ``order``.
-    out: the output folder; without it, nothing is written, and the result is in memory. For a DataFrame of Spark it is in files, beside ``work`` or
-    in a temporary folder, which are deleted when the process ends.
+    order: required for Spark DataFrames, whose rows have no order: the column or columns by which the rows are sorted first, nulls before others.
+    Rows with equal values there are sorted by a hash of the row, so the result is always the same. ``to_native()`` of each table of the result
+    returns a DataFrame; for ``result.kept``, it has the columns and types of the input, all nullable. ``id`` is by default the column "id", or else
+    that of ``order``.
+    out: the output folder; without it, nothing is written, and the result is in memory. For a Spark DataFrame, the result is then in files next to
+    ``work`` or in a temporary folder, which are deleted when the process ends.
     progress: a `Progress`; or True or False to show a progress line or not (by default shown on a terminal and in a notebook, after a second).
 
     ===================  ====================================================================================================================

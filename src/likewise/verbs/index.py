@@ -303,7 +303,7 @@ class Index:
 
         existing: what happens if an id is in both: "refuse" raises IdError before anything is written, "skip" keeps the item of this index, "replace"
         takes that of the other. Items are written in blocks of 4,096, each whole or not at all. So after an interruption or an error, also that of an
-        id which others added meanwhile, the first blocks are there; to go on, merge again with "skip".
+        id which others added meanwhile, the first blocks are there; to continue, merge again with "skip".
 
         Returns `Added`, with empty lists. Raises UsageError that names a setting in which the two differ.
         """
@@ -322,7 +322,7 @@ class Index:
         for _, items in theirs.scan(most=AT_ONCE):
             found = self.store.write(Change(items, existing))
             if found.refused:
-                instead = f"it was added meanwhile; {read:,} items before it were merged; to go on, merge again with {option('existing', 'skip')}"
+                instead = f"it was added meanwhile; {read:,} items before it were merged; to continue, merge again with {option('existing', 'skip')}"
                 raise names.refused(items.ids, found.refused, there=True, instead=instead, first=read)
             read, added = read + len(items), added + int((found.numbers >= 0).sum())
         return Added(added, read - added, [], [])

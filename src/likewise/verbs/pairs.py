@@ -78,7 +78,7 @@ def pairs(
     such as ``by="words:5/containment"``, each row gives the share of a that b contains, and all pairs are found; with ``against``, a is an item of
     ``inputs``. ``report["not_judged"]`` counts the items that are shorter than a shingle: containment is not defined for them.
 
-    With a DataFrame of Spark and its ``order`` (as in `dedup`), ``to_native()`` is one, too; its file is deleted when the process ends.
+    With a Spark DataFrame and ``order`` (as in `dedup`), ``to_native()`` returns a DataFrame; its file is deleted when the process ends.
 
     ``star`` lists only the pairs of each cluster's members with its leader, chosen by ``keep`` and ``prefer``. ``max_pairs`` is the maximum number of
     pairs (100,000,000); more are an error.

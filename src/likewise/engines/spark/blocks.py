@@ -1,8 +1,8 @@
-"""Blocks: arrays packed into binary columns, so that a row of a shuffle is hundreds of entries.
+"""Blocks: arrays packed into binary columns, so that one row of a shuffle has hundreds of entries.
 
-Spark moves rows one by one, which costs more than all that numpy does with them. So each task sorts its entries by the partition that they go to, and
-sends each partition rows of up to `BLOCK` entries: a place, and for each array a binary column. The binary values of a column lie end to end, so what
-a partition receives is an array without a copy.
+Spark moves rows one by one, which costs more than the work of numpy on them. So each task sorts its entries by their target partition, and sends each
+partition rows of up to `BLOCK` entries: a place, and a binary column for each array. The values of a binary column are contiguous in memory, so the
+receiving partition reads them as an array without a copy.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import pyarrow as pa
 
 from likewise.kernels.bands import MIX
 
-#: The entries of a row.
+#: Maximum number of entries of a row.
 BLOCK = 1024
-#: Entries for each partition that a task gathers before it sends them.
+#: Entries per target partition that a task gathers before it sends them.
 GATHERED = 256
 MASK = np.uint64(0xFFFFFFFF)
 
 
 def places(parts: int) -> np.ndarray:
-    """Values of the column that partitions are made by, int64[parts]: ``repartition(parts, column)`` puts the i-th into a partition of its own.
+    """Values for the column ``place``, int64[parts]: ``repartition(parts, "place")`` puts each of them into a partition of its own.
 
-    Spark hashes the column by Murmur3 with the seed 42 (org.apache.spark.sql.catalyst.expressions.Murmur3Hash) and takes the remainder, so counting
-    from 0 would leave some partitions empty, and give others several parts.
+    Spark hashes the column by Murmur3 with the seed 42 (org.apache.spark.sql.catalyst.expressions.Murmur3Hash) and takes the remainder, so the
+    numbers from 0 would leave some partitions empty, and share others.
     """
     found, begin = np.full(parts, -1, np.int64), 0
     while (found < 0).any():
@@ -62,7 +62,7 @@ def part_of(words: np.ndarray, parts: int) -> np.ndarray:
 
 
 def packed(part: np.ndarray, at: np.ndarray, names: Iterable[str], **columns: np.ndarray) -> pa.RecordBatch:
-    """Entries as rows of blocks with the columns ``place`` and ``names``, null where not given. part: int64[n]. at: `places`."""
+    """Entries as blocks with the columns ``place`` and ``names``; null for columns that are not given. part: int64[n]. at: `places`."""
     order = np.argsort(part.astype(np.uint16) if len(at) < 2**16 else part, kind="stable")
     edges = np.searchsorted(part[order], np.arange(len(at) + 1))
     sizes = np.diff(edges)
@@ -95,13 +95,13 @@ def flat(column: pa.ChunkedArray | pa.Array, dtype: Any) -> np.ndarray:
 
 
 def lists(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of a binary column as words: uint64[m], and where each row begins, int64[n + 1]."""
+    """The rows of a binary column as words, uint64[m], and the place where each row begins, int64[n + 1]."""
     sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(_bytes(chunk)[1]) for chunk in column.chunks)])
     return flat(column, np.uint64), np.cumsum(sizes) // 8
 
 
 def _bytes(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """The bytes of a column, uint8[m], and where each row begins, int64[n + 1]."""
+    """The bytes of a column, uint8[m], and the place where each row begins, int64[n + 1]."""
     _, ends, data = column.buffers()
     if not len(column) or ends is None:
         return np.zeros(0, np.uint8), np.zeros(len(column) + 1, np.int64)
@@ -111,7 +111,7 @@ def _bytes(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gathered(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
-    """Batches joined until they have so many rows."""
+    """Join batches until they have at least ``rows`` rows."""
     held: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
@@ -125,6 +125,6 @@ def gathered(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]
 
 
 def whole(batches: Iterable[pa.RecordBatch]) -> pa.Table | None:
-    """All batches of a partition; None if it has no rows."""
+    """All rows of a partition as a table; None without any."""
     held = [batch for batch in batches if batch.num_rows]
     return pa.Table.from_batches(held) if held else None

@@ -1,7 +1,7 @@
-"""The pairs that the rule for overfull buckets left out, counted and sampled where the buckets lie: in the partitions of their keys.
+"""The pairs that the rule for overfull buckets left out, counted and sampled in the partitions that have the buckets (`stages.budget`).
 
-These partitions are told which members were removed. One task takes the counts of all buckets, finds the hottest, and draws pairs by number; then the
-partitions say which items these are (`stages.budget`).
+Each partition gets the removed members of its buckets, and counts the pairs that were left out. One task takes all counts, finds the buckets with the
+most such pairs, and draws numbers of pairs; the partitions then look up the items of these pairs.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 MEMBERS = ["band", "member", "levels", "listed"]
 COUNTS = "place long, band long, first long, size long, kept long, fixed long, candidates long"
-#: The draw: pairs, by the place and the name of their bucket, and their number in it; the hottest buckets; the number of pairs that were left out.
+#: The sample: pairs, by place and name of their bucket and their number in it; the hottest buckets; the number of pairs that were left out.
 DRAWN = "place long, bucket long, number long, first long, size long, cut long, total long"
 SKIPPED = "earlier long, later long"
 
 
 def sizes(steps: Steps, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """The sizes of buckets, from the step that lists their pairs, and how many buckets have each: int64[k] each. A size may come several times."""
+    """Sizes of buckets, and the number of buckets of each, int64[k] each, from the step that lists their pairs. A size may occur several times."""
     table = steps.read(name, ["size", "number"], pc.is_valid(pc.field("size")))
     return flat(table["size"], np.int64), flat(table["number"], np.int64)
 
@@ -51,7 +51,7 @@ def estimate(
     parts: int,
     compare: Callable[[np.ndarray, np.ndarray], Compared],
 ) -> tuple[list[tuple[int, int, int]], Cut]:
-    """`stages.budget.hottest`, and what was left out.
+    """The hottest buckets (`stages.budget.hottest`), and the estimate for the pairs that were left out.
 
     removed: items. compare: compares items left, int64[m], with items right, int64[m], as `stages.verify` does.
     """
@@ -84,7 +84,7 @@ def told_home(members: DataFrame, removed: DataFrame, at: np.ndarray) -> DataFra
 
 
 def to_items(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """Members -> with the numbers of their partitions, for the partitions of the items."""
+    """Members -> members with the numbers of their partitions, for the partitions of the items."""
     order = np.argsort(at)
     for table in gathered(batches, GATHERED):
         member = flat(table["member"], np.int64)

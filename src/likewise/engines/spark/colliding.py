@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 TASK_ENTRIES = 1 << 21
 #: The key of an item in a band, and those in the next bands, by which an overfull bucket is split.
 KEYS = ["band", "key", "item", "side", *(f"finer_{level}" for level in range(1, 1 + FINER))]
-#: What a partition of buckets says: pairs, for the partition of the earlier item; or lists, as rows of whole ones, and how many pairs they have;
-#: sizes of buckets, with the number of buckets of each; and the members of overfull buckets (stages.candidates.Parts), for the partition itself.
+#: The result of a partition of buckets: pairs, for the partition of the earlier item, or rows of whole lists, and the number of their pairs; sizes of
+#: buckets, and the number of buckets of each size; and the members of overfull buckets (stages.candidates.Parts), for the partition itself.
 FOUND = ["later", "earlier", *LISTS, "pairs", "size", "number", "band", "member", "levels", "listed"]
-#: Lists of a partition are numbered from its number times this.
+#: The lists of partition i are numbered from i times this.
 MOST_LISTS = 1 << 40
 
 
@@ -45,7 +45,7 @@ def items_of(entries: DataFrame, items: DataFrame, job: Job, *columns: str) -> D
 
 
 def keys_of(entries: DataFrame, items: DataFrame, job: Job, at: np.ndarray, *, split: bool) -> DataFrame:
-    """The band keys of items, in partitions of whole buckets. split: with those by which overfull buckets are split."""
+    """The band keys of items, in partitions of whole buckets. split: with the keys by which overfull buckets are split."""
     assert job.plan is not None
     bands = job.plan.bands
     sides = ["side"] if "side" in items.columns else []
@@ -66,7 +66,7 @@ def collide(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, scope:
 
 
 def pairs(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, parts: int) -> DataFrame:
-    """The step of all pairs that share a bucket, and of the sizes of buckets; if items have sides, of pairs across."""
+    """The step of the sizes of buckets and of all pairs that share one; if items have sides, only of pairs across."""
     assert job.plan is not None
     at, bands = places(parts), job.plan.bands
 
@@ -127,13 +127,13 @@ def of_bands(table: pa.Table, bands: int) -> Iterator[tuple[int, np.ndarray]]:
 
 
 def sizes_of(sizes: np.ndarray, at: np.ndarray) -> pa.RecordBatch:
-    """Sizes of buckets, each with the number of buckets that have it."""
+    """The distinct sizes of buckets, and the number of buckets of each size."""
     size, number = np.unique(sizes, return_counts=True)
     return packed(np.zeros(len(size), np.int64), at[:1], FOUND, size=size, number=number)
 
 
 def said(found: Collisions, first: int, band: int, partition: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """What the buckets of a band give. first: a number that no list has yet, nor one after it."""
+    """The rows of `FOUND` for the buckets of a band. first: the number of the first list; no other list has it or a later one."""
     lists = cut(found.lists)
     made = rows(lists, first + np.arange(len(lists.begin) - 1))
     none = {name: pa.nulls(len(made), pa.binary()) for name in FOUND}

@@ -1,4 +1,4 @@
-"""Candidates compared: sizes and odd sketches travel to the pairs and rule most out; only what is left gets its words, which are compared exactly."""
+"""The comparison of candidates: sizes and odd sketches, sent to the pairs, rule out most; the others get their words and are compared exactly."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from likewise.stages.near import near
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: An item: its number, rank, words and odd sketch; or a pair, with what is known of its earlier item.
+#: An item: its number, rank, number of words and odd sketch; or a pair, with these columns of its earlier item.
 LIGHT = ["item", "rank", "size", "odd"]
 PAIRS = ["later", "earlier", *LIGHT]
 #: A pair with the ranks of its items; or the rank of an item that pairs of a partition need.
 NEAR = ["place", "later", "earlier", "later_rank", "earlier_rank", "rank"]
 SIMILAR = "later long, earlier long, overlap long, out_of long"
-#: Bytes of words that a partition holds, and pairs whose words lie side by side at once.
+#: Bytes of words of a partition, and the number of pairs whose words are gathered and compared at once.
 TASK_BYTES = 64 << 20
 PAIRS_AT_ONCE = 1 << 14
 
 
 def light_of(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, parts: int) -> DataFrame:
-    """The step of what the filter needs to know of each item, by partition of the item."""
+    """The step of the columns of items that the filter needs, by partition of the item."""
 
     def make() -> DataFrame:
         light = items_of(entries, items, job, "size", "odd").select(*LIGHT)
@@ -60,7 +60,7 @@ def similar_pairs(
 
     words: the bytes of all items' words.
     """
-    at, homes = places(parts), places(parts * (1 + words // (parts * TASK_BYTES)))  # a multiple: a home gets its pairs from one task only
+    at, homes = places(parts), places(parts * (1 + words // (parts * TASK_BYTES)))  # a multiple of parts: each home gets its pairs from one task
 
     def filtered() -> DataFrame:
         joined = candidates.unionByName(light, allowMissingColumns=True).select("place", *PAIRS)
@@ -141,7 +141,7 @@ def distinct(later: np.ndarray, earlier: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def looked_up(wanted: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """The places of values in ascending ones that have them all."""
+    """The places of ``wanted`` in ``there``, which is ascending and has all of them."""
     return np.searchsorted(there, wanted)
 
 
@@ -167,7 +167,7 @@ def compare(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.RecordBa
 
 
 def words(values: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The words of rows end to end: uint64[m], and where each begins, int64[n + 1]."""
+    """The words of rows, concatenated, uint64[m], and the place where each row begins, int64[n + 1]."""
     begins = offsets[rows]
     ends = np.concatenate(([0], np.cumsum(offsets[rows + 1] - begins)))
     out = np.empty(int(ends[-1]), np.uint64)

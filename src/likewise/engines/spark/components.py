@@ -1,4 +1,4 @@
-"""The components of kept items that match a common item: in one task where their links fit into one, else in rounds over blocks of items."""
+"""The components of kept items that match a common item: in one task if it can hold their links, otherwise in rounds over blocks of items."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from likewise.stages.components import contracted
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: An item and the first one of its component, as far as known; and whether that has changed, so that another round is needed.
+#: An item and the first item of its component that is known so far; and whether that has changed, so that another round is needed.
 FIRST = "later long, earlier long, moved boolean"
 
 
 def components(steps: Steps, matches: DataFrame, number: int, log: Log = lambda _: None) -> DataFrame:
-    """The kept items of components that are not the first, each with the first one: item, first. number: of items.
+    """The kept items that are not the first of their components, each with the first one: item, first. number: of items.
 
-    Links are contracted block by block until each item has one, then followed to the first item, twice as far with each step.
+    Links are contracted block by block until each item has one link. Then they are followed to the first item, twice as far in each step.
     """
     links = matches.where("previous is not null").selectExpr("earlier as later", "previous as earlier")
     many, rounds, moved = links.count(), 0, 1

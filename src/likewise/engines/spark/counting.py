@@ -1,4 +1,4 @@
-"""Common shingles counted by Spark: each distinct item says each of its shingles once, and Spark groups them."""
+"""Common shingles, counted by Spark: a row for each shingle of each distinct item, grouped by shingle."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The engine of a Spark cluster: rows are Parquet folders, stages are functions on Arrow batches, Spark moves what they exchange.
+"""The engine of a Spark cluster: tables are Parquet folders, stages are functions of Arrow batches, and Spark moves rows between them.
 
-Only the DataFrame API is used, so that Spark Connect works, and no operation that Spark 3.5 lacks. The work folder and the inputs must be where
-driver and executors see them under one path.
+It uses only the DataFrame API, so that Spark Connect works, and only operations that Spark 3.5 has. Driver and executors must see the work folder and
+the inputs at the same paths.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Spark:
 
     run: Run
     session: SparkSession
-    folder: Path | None = None  # of the steps; in the work folder by default
-    partitions: int | None = None  # by default as many as the data need
+    folder: Path | None = None  # of the steps; None: in the work folder
+    partitions: int | None = None  # of keys and pairs; None: as many as the data need
     task_bytes: int = rows.TASK_BYTES  # of the inputs
 
     @cached_property
@@ -87,7 +87,7 @@ class Spark:
         return colliding.collide(self.steps, self.entries, self.numbered(items), self.run.job, items.scope, self.parts(items))
 
     def numbered(self, items: Items, **more: np.ndarray) -> DataFrame:
-        """The step of the numbers of compared rows, with more columns."""
+        """The step that numbers the compared rows, with more columns."""
         run = self.run
         assert run.job.plan is not None
         for said in run.job.plan.about_items(len(items.member)):
@@ -139,13 +139,13 @@ class Spark:
         return Found(removals, cut.recall(plan.recall, len(matches)), spread(*budget.sizes(self.steps, "collided")), cut, hottest, {})
 
     def matches(self) -> tuple[np.ndarray, Compared, np.ndarray]:
-        """The similar pairs of an item and an earlier kept one, int64[m, 2], in order, their ratios, and which are with the representative."""
+        """The similar pairs of removed items and kept ones, int64[m, 2], in order; their ratios; True for the pair with the representative."""
         later, earlier, overlap, out_of, best = self.steps.columns("matches", "later", "earlier", "overlap", "out_of", "best")
         order = np.lexsort((earlier, later))
         return np.column_stack([later, earlier])[order], Compared(overlap[order], out_of[order]), best[order]
 
     def remembered(self, matches: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The matches that a walk remembers."""
+        """The most similar matches, as many as the walk of the local engine stores."""
         if len(matches) <= MOST_MATCHES:
             return matches, value
         closeness = np.nan_to_num(-value if self.run.job.distances else value)
@@ -153,7 +153,7 @@ class Spark:
         return matches[most], value[most]
 
     def compare(self, items: Items, left: np.ndarray, right: np.ndarray) -> Compared:
-        """Compare pairs of items, earlier and later ones."""
+        """Compare earlier items ``left`` with later items ``right``, int64[m] each."""
         at = places(self.parts(items))
         block = packed(part_of(left, len(at)), at, ["later", "earlier"], later=right, earlier=left)
         self.compared(items, "sampled", self.steps.put("sample", pa.Table.from_batches([block])))

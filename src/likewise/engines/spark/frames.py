@@ -1,4 +1,4 @@
-"""DataFrames of Spark as inputs and results. Their rows pass through Parquet files, which Spark writes and reads; none comes to the driver."""
+"""Spark DataFrames as inputs and results. Spark writes and reads their rows as Parquet files; the driver gets none of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from likewise.engines.spark.steps import Steps
 
-#: Settings while rows are written: types that other readers of Parquet have, and files of about a size.
+#: Settings while rows are written: types that other readers of Parquet know, and files of similar size.
 WRITING = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
@@ -26,7 +26,7 @@ WRITING = {
     "spark.sql.adaptive.coalescePartitions.enabled": "true",
     "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
 }
-#: Options of reading: dates are those of the files, and folders below are read, too.
+#: Options for reading: dates as the files have them, and all files in subfolders.
 READING = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED", "recursiveFileLookup": "true"}
 #: Types that Spark neither hashes nor sorts.
 UNHASHED = ("map<", "variant")
@@ -36,7 +36,7 @@ IDS = ("string", "tinyint", "smallint", "int", "bigint")
 
 @dataclass(frozen=True)
 class Ordered:
-    """The rows of a DataFrame in the order of some columns. Rows that are equal there are in the order of a hash of all their columns."""
+    """The rows of a DataFrame, sorted by some columns. Rows with equal values there are sorted by a hash of all their columns."""
 
     frame: DataFrame
     order: tuple[str, ...]
@@ -48,12 +48,12 @@ class Ordered:
 
     @property
     def id(self) -> str | None:
-        """The column whose values are the ids of rows if the caller names none: "id", or else the only one of the order."""
+        """The default column of ids: "id", or else the column of the order if there is only one."""
         types = dict(self.frame.dtypes)
         return "id" if "id" in types else self.order[0] if len(self.order) == 1 and types[self.order[0]] in IDS else None
 
     def sources(self, folder: Path, name: str, want: Want) -> Sources:
-        """The files of the rows, a step in the folder ``folder``/spark. An interrupted run may have written them.
+        """The files of the rows: a step in the folder ``folder``/spark, which an interrupted run may have finished.
 
         Raises UsageError for a DataFrame other than that of the interrupted run, and for one that cannot be written.
         """
@@ -67,7 +67,7 @@ class Ordered:
             if steps.done(name):
                 self.check(steps, name)
             else:
-                reach.check(self.session, steps.folder, [], lambda message: None)  # the engine says it again
+                reach.check(self.session, steps.folder, [], lambda message: None)  # the engine checks again and shows notes
             return inputs.resolve(steps.files(name, self.write), want=want)
 
     def write(self, folder: Path) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Ordered:
         return self.described()
 
     def described(self) -> dict[str, Any]:
-        """Facts that must be equal in a resumed run, as the rows must be."""
+        """Facts that must be equal in a resumed run; so must the rows."""
         return {"order": [*self.order], "schema": self.frame.schema.json()}
 
     def check(self, steps: Steps, name: str) -> None:
@@ -100,7 +100,9 @@ class Ordered:
             differing = ["content"]
         if differing:
             other = f"the {differing[0]} of the DataFrame differs from that of the interrupted run"
-            raise UsageError(f"{steps.folder.parent}: cannot resume, because {other}; give the same, or delete the folder to start over")
+            raise UsageError(
+                f"{steps.folder.parent}: cannot resume, because {other}; give the same DataFrame and order, or delete the folder to start over"
+            )
 
 
 def hashed(frame: DataFrame) -> Column:
@@ -127,7 +129,7 @@ def quoted(name: str) -> str:
 
 
 def reader(given: Ordered, path: Path, *, records: bool) -> DataFrame:
-    """The DataFrame of a result: of a file, or of a folder of files. records: with the columns of the input, of the same types."""
+    """The DataFrame of a file, or of a folder of files, of a result. records: it has the columns and types of the input."""
     from likewise.engines.spark.session import explained
     from likewise.engines.spark.steps import pattern
 
@@ -139,10 +141,10 @@ def reader(given: Ordered, path: Path, *, records: bool) -> DataFrame:
 def ordered(given: Any, order: tuple[str, ...]) -> Ordered:
     """The rows of a DataFrame in an order. Raises UsageError for a DataFrame or an order that cannot be used."""
     if getattr(given, "isStreaming", False):
-        raise UsageError("a streaming DataFrame has no last row; write its rows, and give a DataFrame of what is written")
+        raise UsageError("a streaming DataFrame has no last row; write its rows, and give a DataFrame of the written files")
     if not order:
-        how = "name a column that orders it, such as an id or a date"
-        why = "a DataFrame of Spark has no order, and which of similar rows is kept depends on it"
+        how = "name a column to sort by, such as an id or a date"
+        why = "the rows of a Spark DataFrame have no order, and the first of similar rows is kept"
         raise UsageError(f"{why}; {how}: {option('order', placeholder='COLUMN')}")
     types = dict(given.dtypes)
     for name in order:

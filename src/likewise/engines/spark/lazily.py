@@ -1,7 +1,7 @@
-"""Candidate pairs in rounds (`stages.lazy`), where all of them would be very many: similar items in an overfull bucket then cost one comparison each.
+"""Candidate pairs in rounds (`stages.lazy`), if there are very many: each item of an overfull bucket of similar items then costs one comparison.
 
-The lists of buckets are rows of whole lists, so that any task can say their pairs. After a round their entries go to the partitions of the items,
-learn there what the round decided, and those that are left come back to the partitions of their lists.
+A row has whole lists of a bucket, so any task can list their pairs. After a round, the entries of lists go to the partitions of their items, where
+they get the decisions of the round; the remaining entries return to the partitions of their lists.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from likewise.stages.lazy import ROUNDS, first_pairs, late, late_pairs, left
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: More candidate pairs than these, and more than so many for each item, are listed in rounds.
+#: Candidate pairs are listed in rounds if there are more than `MANY`, and more than `FOR_EACH` per item.
 MANY, FOR_EACH = 1 << 24, 16
-#: Whole lists: their numbers, how many entries each has, the items of the entries, and 1 for a listed one, 2 for one that reads, 3 for both.
+#: Whole lists: their numbers and lengths, the items of their entries, and the flags of entries: the sum of `LISTED` and `READS`.
 LISTS = ["list", "length", "entry", "flags"]
 ENTRIES = ["entry", "list", "flags"]
 PAIRS = ["later", "earlier"]
 LISTED, READS = 1, 2
-#: The number told of an item is twice the round, and 1 more if it is removed.
+#: The number of an item is twice the round that decided it, plus 1 if it is removed.
 REMOVED = 1
 
-#: The step of similar pairs with this name, from blocks of candidate pairs.
+#: Takes a name and blocks of candidate pairs, and returns the step of this name with the similar ones.
 Compare = Callable[[str, "DataFrame"], "DataFrame"]
 
 
@@ -48,9 +48,9 @@ def similar_pairs(
     compare: Compare,
     log: Log = lambda _: None,
 ) -> DataFrame:
-    """Similar candidate pairs: all, or all that matter, which are those with kept items, and those that decide which items are kept.
+    """Similar candidate pairs: all of them, or those with kept items and those that decide which items are kept.
 
-    pairs: the number of candidate pairs in the lists, once a band. number: of items, of which the first ``fixed`` stay.
+    pairs: the number of candidate pairs in the lists, counted in each band. number: of items, of which the first ``fixed`` stay.
     """
     at = places(parts)
     if pairs <= max(MANY, FOR_EACH * number):
@@ -73,7 +73,7 @@ def similar_pairs(
 
 
 def first_of(lists: DataFrame, number: int, fixed: int, at: np.ndarray) -> DataFrame:
-    """The pairs to compare in a round, and the certainly kept items among them, as said."""
+    """The pairs to compare in a round, and the certainly kept items among them as `ITEM` and `SAID`."""
     names = [*PAIRS, "waits"]
     both = mapped(lists, partial(list_first, at=at), schema(names)).repartition(len(at), "place")
     return mapped(both, partial(certain, number=number, fixed=fixed), schema([*PAIRS, ITEM, SAID]))
@@ -85,7 +85,7 @@ def next_lists(lists: DataFrame, told: DataFrame, at: np.ndarray) -> DataFrame:
 
 
 def sent_back(lists: DataFrame, told: DataFrame, default: int, then: Callable, more: list[str], at: np.ndarray) -> DataFrame:
-    """The entries of lists, after what was told of their items, in the partitions of their lists."""
+    """The entries of lists, passed to ``then`` with the numbers of their items, and sent to the partitions of their lists."""
     entries = mapped(lists, partial(to_items, at=at), schema(ENTRIES))
     return with_told(entries, ENTRIES, "entry", told, default, then, schema([*ENTRIES, *more]), len(at)).repartition(len(at), "place")
 
@@ -95,7 +95,7 @@ def rows_schema() -> str:
 
 
 def rows(lists: Lists, numbers: np.ndarray) -> pa.RecordBatch:
-    """Lists as rows of whole lists, of some `BLOCK` entries each. numbers: int64[lists]"""
+    """Lists as rows of whole lists, with about `BLOCK` entries each. numbers: int64[lists]"""
     begin = lists.begin
     ends = np.append(np.flatnonzero(np.diff(begin[:-1] // BLOCK, prepend=-1)), len(begin) - 1)
     columns = (numbers, ends), (np.diff(begin), ends), (lists.item, begin[ends]), (flags_of(lists.listed, lists.reads), begin[ends])
@@ -139,7 +139,7 @@ def list_first(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa
 
 
 def certain(batches: Iterator[pa.RecordBatch], number: int, fixed: int) -> Iterator[pa.RecordBatch]:
-    """First pairs and items that wait -> the pairs with items that do not, and these items."""
+    """First pairs and waiting items -> the pairs whose earlier item does not wait, and these earlier items, which are certainly kept."""
     table = whole(batches)
     if table is None:
         return
@@ -159,13 +159,13 @@ def to_items(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.R
 
 
 def of_left(entries: Columns, told: np.ndarray, at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """Entries, with what a round decided about their items -> what is left of them."""
+    """Entries, with the decisions of a round about their items -> the entries that remain."""
     flags = flags_of(*left(*marks(entries["flags"]), told % 2 == REMOVED, told > 0))
     yield to_lists(entries | {"flags": flags}, flags > 0, ENTRIES, at)
 
 
 def of_late(entries: Columns, told: np.ndarray, at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """Entries, with what was decided about their items at last -> those that may be in a pair that no round compared."""
+    """Entries, with the final decisions about their items -> those that may be in a pair that no round compared."""
     flags = flags_of(*late(*marks(entries["flags"]), told % 2 == REMOVED, told // 2))
     yield to_lists(entries | {"flags": flags, "told": told}, flags > 0, [*ENTRIES, "told"], at)
 
@@ -176,7 +176,7 @@ def to_lists(entries: Columns, some: np.ndarray, names: list[str], at: np.ndarra
 
 
 def regrouped(table: pa.Table) -> tuple[Lists, np.ndarray, np.ndarray]:
-    """The lists of entries in any order, by their numbers; the number of each entry's list, and the order."""
+    """The lists of entries that come in any order; the number of each entry's list, and the order."""
     item, number, flags = (flat(table[name], np.int64) for name in ENTRIES)
     order = np.lexsort((item, number))
     begin = np.flatnonzero(np.diff(number[order], prepend=-1))
@@ -184,7 +184,7 @@ def regrouped(table: pa.Table) -> tuple[Lists, np.ndarray, np.ndarray]:
 
 
 def list_again(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Entries that are left -> lists."""
+    """Remaining entries -> lists."""
     table = whole(batches)
     if table is None:
         return

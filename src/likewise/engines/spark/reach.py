@@ -1,6 +1,6 @@
-"""A first job: starts executors, and finds out before any work whether they can do it.
+"""The first job of a run: it starts executors, and checks that they have likewise and reach the files.
 
-Its function travels by value, unlike those of likewise, so that it can also tell that likewise is missing.
+Spark sends its function by value, unlike other functions of likewise, so that it also runs where likewise is missing.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from likewise.messages import option
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Seconds in which an executor must answer: a cluster may have to start machines for it.
+#: Seconds in which an executor must answer. The cluster may have to start machines.
 PATIENCE = 300
-#: Tasks of the job, of which each executor with free cores does some.
+#: Tasks of the job. Each executor with free cores runs some of them.
 TASKS = 8
-#: Sources that each task looks for.
+#: Maximum number of files that each task looks for.
 SOME = 20
-#: Mebibytes that Python, the libraries and a block of each step take beside the heap of Java, for each core of an executor.
+#: MiB outside the heap of Java, for each core of an executor: Python, the libraries and the data of a task.
 NEEDED = 700
 
 
 def check(session: SparkSession, folder: Path, sources: Sequence[Source], note: Callable[[str], None]) -> None:
     """Raise UsageError if executors lack likewise or have other versions, or cannot reach the folder or the sources.
 
-    folder: what passes between tasks is stored there; it exists. note: is told if executors have little memory.
+    folder: that of intermediate tables; it exists. note: takes a message if executors have little memory.
     """
     mark = folder / f"reach-{uuid.uuid4().hex}"
     mark.write_text("")
@@ -78,7 +78,7 @@ def absolute(sources: Sources) -> Sources:
 
 
 def refuse_unreachable(sources: Sequence[Source]) -> None:
-    """Raise UsageError for inputs that exist only in this process. Standard input is a file in the work folder."""
+    """Raise UsageError for inputs that exist only in this process. (Standard input is a file in the work folder.)"""
     for source in sources:
         if isinstance(source.path, pa.Table):
             raise UsageError(
@@ -93,12 +93,12 @@ def some(sources: Sequence[Source]) -> list[tuple[str, Any]]:
 
 
 def given_as(path: Place) -> Any:
-    """A path as a string, an address as its fields: what a process without likewise can unpickle."""
+    """A path as a string, an address as its fields, so that a process without likewise can unpickle it."""
     return [getattr(path, field.name) for field in fields(path) if field.compare] if isinstance(path, Address) else str(path)
 
 
 def asked(mark: Path, files: list[tuple[str, Any]]) -> Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    """The function of a task. All that it needs is in it, since it is defined inside another: so Spark sends it by value."""
+    """The function of a task. It is defined inside this one, so Spark sends it by value."""
     path = str(mark)
 
     def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -124,7 +124,7 @@ def asked(mark: Path, files: list[tuple[str, Any]]) -> Callable[[Iterator[pa.Rec
 
 
 def seen(path: str, files: list[tuple[str, Any]]) -> dict[str, Any]:
-    """What an executor reaches: the folder with a file of the driver, sources, and memory for each core in bytes (0: unknown)."""
+    """Facts about an executor: whether it reaches the folder, files that it cannot read, and memory per core in bytes (0: unknown)."""
     from likewise.engines.threads import usable_cores, usable_memory
 
     mark, folder = Path(path), False
@@ -137,7 +137,7 @@ def seen(path: str, files: list[tuple[str, Any]]) -> dict[str, Any]:
     for name, given in files:
         try:
             (Path(given) if isinstance(given, str) else Address(*given)).stat()
-        except Exception as error:  # whatever a store says
+        except Exception as error:  # stores have errors of their own
             unread.append((name, str(error)))
     return {"folder": folder, "unread": unread, "memory": (usable_memory() or 0) // usable_cores()}
 
@@ -157,9 +157,9 @@ def job(session: SparkSession, function: Any) -> list[dict[str, Any]]:
     thread.start()
     thread.join(PATIENCE)
     if not found:
-        less = "free some, or ask for less, as by spark.executor.memory and spark.executor.cores"
+        less = "free some, or request less by spark.executor.memory and spark.executor.cores"
         raise UsageError(
-            f"{option('engine', 'spark')}: no executor has answered within {PATIENCE} seconds; the cluster may lack cores or memory: {less}"
+            f"{option('engine', 'spark')}: no executor has answered within {PATIENCE} seconds; the cluster may lack cores or memory; {less}"
         )
     if isinstance(found[0], BaseException):
         raise found[0]

@@ -1,4 +1,4 @@
-"""Rows on the driver: the sources cut into tasks, and the rows that came back as the columns of the work folder."""
+"""The driver's part of reading: it cuts the sources into tasks, and stores the columns of their rows in the work folder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TASK_BYTES = 64 << 20
 
 
 class Chunk(NamedTuple):
-    """A chunk of a source that counts, and where its rows and their parts lie among all."""
+    """A chunk of a source, and the places of its rows and their parts among all."""
 
     about: dict[str, Any]
     rows: slice
@@ -65,9 +65,9 @@ def sketch(steps: Steps, name: str, job: Job, sources: Sequence[Source], groups:
 
 
 def chunks_of(steps: Steps, name: str, sources: Sequence[Source], run: Run) -> tuple[list[Chunk], list[dict[str, Any]]]:
-    """The chunks of a step in input order, and the facts about those behind damage, which do not count.
+    """The chunks of a step in input order, and the facts about chunks after damage, which are left out.
 
-    Raises the first error of its tasks; the step is then computed again if the run is resumed.
+    Raises the first error of its tasks; a resumed run computes the step again.
     """
     table = steps.read(name, ["rank", "about"], pc.field("what") == CHUNK)
     abouts = sorted(map(json.loads, table["about"].to_pylist()), key=lambda about: (about["rank"], about["at"]))
@@ -85,7 +85,7 @@ def chunks_of(steps: Steps, name: str, sources: Sequence[Source], run: Run) -> t
             found.append(Chunk(about, rows, parts))
             rows_of[about["source"]] += about["rows"]
         if about["place"][1] < 0:
-            ended = about["source"]  # another task may have read on behind the damage
+            ended = about["source"]  # another task may have read the range after the damage
         begin, begin_of_parts = rows.stop, parts.stop
     return found, damaged
 
@@ -107,7 +107,7 @@ def raised(type: str, message: str, errno: int | None, file: str | None) -> Exce
 
 
 def ranks(steps: Steps, name: str, chunks: Sequence[Chunk], *, of_parts: bool) -> np.ndarray:
-    """The ranks of all rows that count, or of their parts, in input order: int64[n]."""
+    """The ranks of the rows of chunks, or of their parts, in input order: int64[n]."""
     table = steps.read(name, ["rank"], pc.field("what") == (PART if of_parts else ROW))
     rank = np.sort(table["rank"].to_numpy())
     return np.concatenate([rank[:0], *(rank[chunk.parts if of_parts else chunk.rows] for chunk in chunks)])
@@ -142,7 +142,7 @@ UNIT_NUMBERS = ["bytes", "chars", "tokens", "size", "copy_a", "copy_b"]
 
 
 def numbers(table: pa.Table, columns: dict[str, np.dtype]) -> dict[str, np.ndarray]:
-    """Columns of the work folder out of those of the table."""
+    """Columns for the work folder, made from those of the table."""
     made = {}
     for name, dtype in columns.items():
         if name == "copy":
@@ -153,7 +153,7 @@ def numbers(table: pa.Table, columns: dict[str, np.dtype]) -> dict[str, np.ndarr
 
 
 def sketched(chunk: Chunk, rows: pa.Table, parts: pa.Table, job: Job) -> Sketched:
-    """A chunk of rows as the driver needs it: without sets, sketches and band keys."""
+    """A chunk of rows without sets, sketches and band keys, which the driver does not need."""
     about, here = chunk.about, rows[chunk.rows]
     n, columns = len(here), numbers(here, ROW_COLUMNS)
     compared = here

@@ -1,6 +1,6 @@
-"""The session of Spark for a run: of its own on a master, or the active one.
+"""The Spark session of a run: a new one on a master, or the active one.
 
-Only what Spark Connect also has is used: DataFrames and settings of SQL, not RDDs or the context.
+Only features of Spark Connect are used: DataFrames and SQL settings, not RDDs or the context.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from likewise.messages import option
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: The command part that installs PySpark, with what Spark Connect needs.
+#: The argument of pip that installs PySpark and the dependencies of Spark Connect.
 EXTRA = "'pyspark[connect]'"
 OLDEST, OLDEST_JAVA = (3, 5), 17
 #: Seconds in which a master must accept a connection.
@@ -32,27 +32,27 @@ CONNECTING = 10
 #: Forms of masters, for messages.
 FORMS = "local[4], spark://HOST:7077, yarn, k8s://https://HOST:6443, or sc://HOST:15002 for Spark Connect"
 PORTS = {"spark": 7077, "k8s": 443, "sc": 15002}
-#: Variables that say that a session of this process, or its configuration, is there: those of spark-submit, Spark Connect and Databricks.
+#: Environment variables by which spark-submit, Spark Connect and Databricks announce a session or its configuration.
 SURROUNDINGS = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
-#: Settings for the run, which end with it. Rows carry sets of some kilobytes, and batches are cut by rows. Types of batches are those of binary and
-#: string, not their large forms.
+#: Settings during a run. Batches are limited by rows, and a row may have a set of some kilobytes. Batches have the types binary and string, not
+#: large_binary and large_string.
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
     "spark.sql.execution.arrow.useLargeVarTypes": "false",
 }
-#: Settings of a session that is made for the run.
+#: Settings of a session that likewise starts.
 OWN = {"spark.app.name": "likewise", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
-#: Options of the Java of a session on this machine alone: Spark is silent but for errors, and starts in half the processor time, because most of the
-#: work is done in Python.
+#: Java options of a session on this machine alone: Spark logs only errors, and one compiler instead of two halves the processor time of small
+#: runs. Most of the work is done in Python.
 JAVA = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
 def opened(master: str | None, given: SparkSession | None = None) -> Iterator[SparkSession]:
-    """The given session, or that on a master, or the active one, with `SETTINGS`. One that was made for this is stopped at the end.
+    """The given session, or one on the master, or the active one, with `SETTINGS`. A session that was started here is stopped at the end.
 
-    Raises MissingPartError without PySpark, UsageError for a master that cannot be used, and LikewiseError for a job that Spark could not finish.
+    Raises MissingPartError without PySpark, UsageError for a master that cannot be used, and LikewiseError for a job that failed in Spark.
     """
     with tasks.quiet():
         session, own = session_of(master) if given is None else (given, False)
@@ -67,7 +67,7 @@ def opened(master: str | None, given: SparkSession | None = None) -> Iterator[Sp
 
 @contextmanager
 def changed(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Inside, the session has these settings, but for those that it does not know or that are fixed."""
+    """Inside, the session has these settings, except those that it does not know or does not let change."""
     before = {name: session.conf.get(name, None) for name in settings}
     try:
         for name, value in settings.items():
@@ -81,19 +81,21 @@ def changed(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None
 
 
 def session_of(master: str | None) -> tuple[SparkSession, bool]:
-    """The session, and True if it was made here."""
+    """The session, and True if it was started here."""
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise missing_part("runs on Spark need", "PySpark", EXTRA) from error
     active = None
-    with suppress(Exception):  # there is none
+    with suppress(Exception):  # no session is active
         active = SparkSession.active()
     if active is not None:
         here = active.conf.get("spark.master", None)
         if master is not None and master != here:
             on = f" on {here}" if here else ""
-            raise UsageError(f"{option('master', master)}: this process has an active session of Spark{on}; leave the option out, or stop it first")
+            raise UsageError(
+                f"{option('master', master)}: this process has an active session of Spark{on}; leave the option out, or stop the session"
+            )
         return active, False
     if master is None and not any(os.environ.get(name) for name in SURROUNDINGS):
         raise UsageError(
@@ -108,7 +110,7 @@ def session_of(master: str | None) -> tuple[SparkSession, bool]:
 
 
 def check_master(master: str) -> None:
-    """Raise UsageError for a master that is not one, or does not answer, and for a Java that cannot run Spark."""
+    """Raise UsageError for a malformed master, for one that does not answer, and for a Java that cannot run Spark."""
     scheme, _, rest = master.partition("://")
     asked = option("master", master)
     if not re.fullmatch(r"local(\[.+\])?|local-cluster\[.+\]|yarn", master) and not (scheme in PORTS and rest):
@@ -128,7 +130,7 @@ def place_of(text: str, port: int) -> tuple[str, int]:
 
 
 def reach(asked: str, places: list[tuple[str, int]]) -> None:
-    """Raise UsageError unless one of these accepts a connection: Spark itself would try for minutes."""
+    """Raise UsageError unless one of these places accepts a connection. Spark itself would try for minutes."""
     reason = ""
     for place in places:
         try:
@@ -162,16 +164,16 @@ def check_version(version: str) -> None:
 
 
 def own(master: str) -> dict[str, str]:
-    """The settings of a session that is made on a master."""
+    """The settings of a session that likewise starts on a master."""
     return OWN | ({"spark.driver.extraJavaOptions": JAVA} if master.startswith("local") else {})
 
 
 @contextmanager
 def surroundings(master: str | None) -> Iterator[None]:
-    """Inside, the environment has what a session on a master needs, unless the user set it.
+    """Inside, the environment has the variables that a session on a master needs, unless the user set them.
 
-    Executors on machines with this file system run this Python; those of YARN and Kubernetes have their own. Spark on this machine alone listens on
-    loopback only.
+    Executors of standalone clusters run the path of this Python; those of YARN and Kubernetes have their own. Spark on this machine alone listens on
+    the loopback address only.
     """
     wanted: dict[str, str] = {}
     if master is not None and master.startswith(("local", "spark://")):
@@ -201,7 +203,7 @@ def starting(master: str | None) -> Iterator[None]:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Inside, errors of Spark become those of likewise. The run can be resumed, unless executors have other versions."""
+    """Inside, errors of Spark become errors of likewise. The run can be resumed, unless executors have other versions."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -220,7 +222,7 @@ def other_versions(said: str) -> UsageError:
 
 
 def cause_of(error: BaseException) -> str:
-    """The line of an error of Spark that tells the cause: with the traceback of a task the end of that, else the first."""
+    """The line of a Spark error that states the cause: the last one of a task's traceback, or else the first line."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     if any(line.startswith("Traceback") for line in lines):
         lines = [line for line in lines if re.match(r"[A-Za-z_][\w.]*: ", line)][-1:] or lines

@@ -1,7 +1,7 @@
-"""The removed items and their matches, from all similar pairs: in one task where the pairs fit into one, else in rounds over blocks of items.
+"""The removed items and their matches, from all similar pairs: in one task if it can hold the pairs, otherwise in rounds over blocks of items.
 
-A round is a step: the pairs that are not decided yet, and what the round before said of their earlier items, go to the blocks of their later items
-(`stages.rounds`). So a lost driver continues behind the last round.
+A round is a step: undecided pairs, with the states of their earlier items after the previous round, go to the blocks of their later items
+(`stages.rounds`). So a resumed run continues after the last round.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from likewise.stages.rounds import matched, settle_round
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: Pairs that one task decides about.
+#: Maximum number of pairs that one task decides about.
 ALONE = 50_000_000
-#: Slices of the items whose pairs are counted, so that blocks of items have about equally many.
+#: Number of slices of the items. Their pairs are counted, so that blocks of items have about equally many.
 SLICES = 1024
 PAIRS = ["later", "earlier", "overlap", "out_of"]
-#: Pairs that are not decided, with the states of their earlier items.
+#: Undecided pairs, with the states of their earlier items.
 OPEN = ["later", "earlier", "state"]
-#: The result of a round: the states of items, and the pairs that are left.
+#: The result of a round: the states of items, and the pairs that remain undecided.
 SAID = "item long, state long, later long, earlier long"
-#: The matches of removed items: whether the kept item is the representative, and the kept item of the match before, if that is of the same item.
+#: The matches of removed items; whether the kept item is the representative; the kept item of the item's previous match, if it has one.
 MATCHES = "later long, earlier long, overlap long, out_of long, best boolean, previous long"
 
 Log = Callable[[str], None]
@@ -53,7 +53,7 @@ def settled(steps: Steps, similar: DataFrame, number: int, parts: int, log: Log 
 
 
 def in_rounds(steps: Steps, similar: DataFrame, number: int, log: Log, name: str) -> DataFrame:
-    """The removed items, decided in rounds: at most as many as blocks, and one more once the pairs that are left fit into one task."""
+    """The removed items, decided in rounds: at most one per block, and one more when the remaining pairs fit into one task."""
     left, rounds, decided = similar.count(), 0, []
     borders = equal_blocks(similar, number, blocks_for(left))
     pairs, states = similar.select("later", "earlier"), None
@@ -76,7 +76,7 @@ def united(frames: list[DataFrame]) -> DataFrame:
 
 
 def next_round(pairs: DataFrame, states: DataFrame | None, borders: np.ndarray) -> DataFrame:
-    """A round. states: of items, as the round before said them: an item of which it says nothing is in no pair as the later one."""
+    """A round. states: those of items after the previous round; an item without one is the later item of no pair, so it is kept."""
     at = places(1 + len(borders))
     if states is None:
         blocks = mapped(pairs, partial(undecided, borders=borders, at=at), schema(OPEN))
@@ -88,7 +88,7 @@ def next_round(pairs: DataFrame, states: DataFrame | None, borders: np.ndarray) 
 
 
 def blocks_for(pairs: int) -> int:
-    """The number of blocks: each has about a quarter of the pairs that one task decides about."""
+    """The number of blocks: each has about a quarter of the pairs that one task can decide about."""
     return 1 + 4 * pairs // ALONE
 
 
@@ -131,7 +131,7 @@ def batch(schema: str, *columns: np.ndarray | pa.Array) -> pa.RecordBatch:
 
 
 def of_kept(pairs: Columns, state: np.ndarray, at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """Similar pairs, with the states of their earlier items -> those of kept ones, for the partitions of their later items."""
+    """Similar pairs, with the states of their earlier items -> the pairs with kept items, for the partitions of their later items."""
     values = {name: each[state == KEPT] for name, each in pairs.items()}
     yield packed(part_of(values["later"], len(at)), at, PAIRS, **values)
 

@@ -1,4 +1,4 @@
-"""Rows on executors: a task reads ranges of sources and yields their rows, the compared items if these are parts of rows, and facts about chunks."""
+"""The executors' part of reading: a task reads ranges of sources, and yields their rows, parts of rows if these are compared, and facts on chunks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from likewise.records import Chunk, Records
 from likewise.schema import IGNORED, UNIT_COLUMNS
 from likewise.stages.sketch import sketcher
 
-#: What an entry of the table describes: a row; an item that is part of a row; a chunk. Rows that are compared whole are items.
+#: Types of entries of the table: a row; a part of a row, if parts are the items; a chunk.
 ROW, PART, CHUNK = 0, 1, 2
-#: Columns of the table with a number of rows or items, and the type in which Spark, which has no unsigned ones, holds it.
+#: Numeric columns of the table, and their types in Spark, which has no unsigned integers.
 NUMBERS: dict[str, Any] = {
     "kind": np.int32,
     "start": np.int64,
@@ -42,11 +42,11 @@ NUMBERS: dict[str, Any] = {
 }
 TEXTS = ("id", "odd", "keys", "sets")
 SQL = {np.int32: "int", np.int64: "long", np.float64: "double"}
-#: The schema of the table: rank is the number of the task << 32 | the place in it, which is input order.
+#: The schema of the table. rank: the number of the task << 32 | the place in the task, which ascends in input order.
 ENTRIES = ", ".join(
     ["what int, rank long", *(f"{name} {SQL[dtype]}" for name, dtype in NUMBERS.items()), *(f"{name} binary" for name in TEXTS), "about string"]
 )
-#: Entries and bytes of a batch: sets take kilobytes, and Arrow counts rows only.
+#: Maximum rows and bytes of a batch. Sets have kilobytes, and Spark limits batches by rows only.
 BATCH_ROWS, BATCH_BYTES = 4096, 64 << 20
 #: Columns of compared items with other names than those of their rows.
 OF_ITEMS = ("sets", "odd", "band_keys", "ignored")
@@ -99,7 +99,7 @@ def of_group(number: int, job: Job, sources: Sequence[Source], group: Group) -> 
 
 
 def records_of(source: Source, chunk: Chunk | str, job: Job, *, skip: bool) -> tuple[Records, tuple[int, int, int]]:
-    """The rows of a chunk and its place: where it begins and ends, and its bytes. One rejected row stands for the rest of a damaged source."""
+    """The rows of a chunk, and its begin, end and bytes. One rejected row stands for the rest of a damaged source."""
     records = chunk if isinstance(chunk, str) else parsed(source, chunk, job.want, skip=skip)
     if isinstance(records, str) or isinstance(chunk, str):
         return failed(str(records), job.want), (-1, -1, 0)

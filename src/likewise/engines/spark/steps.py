@@ -1,6 +1,7 @@
-"""Steps: tables of a run as Parquet folders, each with a manifest. A finished step is not computed again, a half-written one is replaced.
+"""Steps: tables of a run as Parquet folders, each with a manifest. A finished step is not computed again; a half-written one is replaced.
 
-Reading a step back cuts the plan of a job, so that a lost worker costs one step at most, and a lost driver continues behind the last finished one.
+Later steps read the files of a step in place of its Spark plan. So a lost worker costs at most one step, and a resumed run continues after the last
+finished step.
 """
 
 from __future__ import annotations
@@ -19,22 +20,22 @@ import pyarrow.parquet as pq
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: The manifest of a step. Spark and pyarrow ignore files in a folder of Parquet whose names begin so.
+#: The manifest of a step. Spark and pyarrow ignore files in Parquet folders whose names begin with an underscore.
 MANIFEST = "_step.json"
-#: Types of Spark.
+#: The Spark type of each Arrow type.
 SQL = {pa.int32(): "int", pa.int64(): "long", pa.float64(): "double", pa.binary(): "binary", pa.string(): "string"}
-#: Rows of a row group of a table that the driver writes, so that several tasks read it.
+#: Rows of a row group in tables that the driver writes. Several tasks can read a file with several row groups.
 GROUP_ROWS = 1 << 20
 
 
 class Steps:
-    """The steps of a run in a folder that driver and executors see under one path."""
+    """The steps of a run, in a folder that driver and executors see at the same path."""
 
     def __init__(self, session: SparkSession, folder: Path):
         self.session, self.folder = session, folder.absolute()
 
     def table(self, name: str, make: Callable[[], DataFrame]) -> DataFrame:
-        """The table of a step: as it was written, or as ``make`` computes it now."""
+        """The table of a step, which ``make`` computes unless the step is finished."""
 
         def write(folder: Path) -> dict[str, Any]:
             made = make()
@@ -45,7 +46,7 @@ class Steps:
         return self.frame(name)
 
     def put(self, name: str, table: pa.Table) -> DataFrame:
-        """The table of a step that the driver made."""
+        """The table of a step whose rows the driver has."""
 
         def write(folder: Path) -> dict[str, Any]:
             folder.mkdir(parents=True)
@@ -56,18 +57,18 @@ class Steps:
         return self.frame(name)
 
     def files(self, name: str, write: Callable[[Path], dict[str, Any]]) -> list[Path]:
-        """The files of a step: as they were written, or as ``write`` writes them now. It creates the folder, and returns facts for the manifest."""
+        """The files of a step. Unless it is finished, ``write`` creates its folder and files, and returns facts for the manifest."""
         if not self.done(name):
             self.drop(name)
             self._finish(name, write(self.folder / name))
         return self._files(name)
 
     def read(self, name: str, columns: Sequence[str], where: Any = None) -> pa.Table:
-        """Columns of a finished step on the driver. where: a filter of pyarrow."""
+        """Read columns of a finished step to the driver. where: a filter of pyarrow."""
         return pa.concat_tables([pq.read_table(path, columns=[*columns], filters=where, partitioning=None) for path in self._files(name)])
 
     def columns(self, name: str, *columns: str) -> list[np.ndarray]:
-        """Columns of numbers of a finished step on the driver."""
+        """Read columns of numbers of a finished step to the driver."""
         table = self.read(name, columns)
         return [table[column].to_numpy() for column in columns]
 
@@ -112,10 +113,10 @@ class Steps:
 
 
 def uri(path: Path) -> str:
-    """A path as Spark writes to it."""
+    """The URI by which Spark writes to a path."""
     return f"file://{path}"
 
 
 def pattern(path: Path) -> str:
-    """A path as Spark reads it: a pattern."""
+    """The glob pattern by which Spark reads a path."""
     return re.sub(r"([\\{}\[\]*?])", r"\\\1", uri(path))

@@ -22,7 +22,7 @@ from likewise.engines.spark import versions
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: The error of a task in a process with other versions holds its differences between these marks, where `refusal` finds them.
+#: Marks around the differing versions in the error of a task, by which `refusal` finds them.
 BEGIN, END = "other versions on an executor: <", "> (likewise)"
 
 Batches = Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]]
@@ -30,7 +30,7 @@ Batches = Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]]
 
 @dataclass(frozen=True)
 class Task:
-    """A function of the batches of a partition, and the versions that it needs."""
+    """A function of the batches of a partition, and the versions of the driver."""
 
     function: Batches
     wanted: Mapping[str, str]
@@ -49,20 +49,20 @@ def mapped(frame: DataFrame, function: Batches, schema: str) -> DataFrame:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Inside, PySpark does not warn of the version of pandas, of which nothing is used: batches are those of Arrow."""
+    """Inside, PySpark does not warn about the version of pandas, which likewise does not use here."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         yield
 
 
 def refusal(error: BaseException) -> str | None:
-    """The differences that a task found, from the error of its job; None if the job failed otherwise."""
+    """The differences that a task found, from the error of its job; None if the job failed for another reason."""
     found = re.search(f"{re.escape(BEGIN)}(.*?){re.escape(END)}", str(error), re.DOTALL)
     return found[1] if found else None
 
 
 def keep_kernels() -> None:
-    """Keep compiled kernels in the folder of the executor where the user's caches cannot be written, as in some containers."""
+    """Store compiled kernels in the folder of the executor if the user's cache is not writable, as in some containers."""
     if store.cache() is None and "NUMBA_CACHE_DIR" not in os.environ:
         os.environ["NUMBA_CACHE_DIR"] = str(Path.cwd() / "kernels")
         store.cache.cache_clear()

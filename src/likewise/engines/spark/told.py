@@ -1,6 +1,6 @@
-"""Numbers of items, brought to the entries that have these items: states to pairs, next items to links, outcomes to entries of lists.
+"""A join of entries with a number of their item: pairs with states, links with next items, entries of lists with outcomes.
 
-Both go to the partitions of the items, as blocks.
+Both sides go to the partitions of the items, as blocks.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from likewise.engines.spark.tasks import mapped
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: Columns of an item, and of its number.
+#: Columns of items, and of their numbers.
 ITEM, SAID = "told_item", "told"
 Columns = dict[str, np.ndarray]
-#: Takes columns of entries and the number of the item of each, and yields batches.
+#: Takes columns of entries and the number of each entry's item, and yields batches.
 Then = Callable[[Columns, np.ndarray], Iterable[pa.RecordBatch]]
 
 
@@ -31,7 +31,7 @@ def schema(names: Iterable[str]) -> str:
 
 
 def sent(frame: DataFrame, names: list[str], by: str, parts: int) -> DataFrame:
-    """Columns of numbers as blocks for the partitions of one of them."""
+    """Columns of integers as blocks, sent to partitions by the column ``by``."""
     return mapped(frame.select(*names), partial(spread, by=by, at=places(parts)), schema(names))
 
 
@@ -42,19 +42,19 @@ def spread(batches: Iterator[pa.RecordBatch], by: str, at: np.ndarray) -> Iterat
 
 
 def arrays(table: pa.Table) -> Columns:
-    """Plain columns of numbers."""
+    """The columns of a table of integers: int64[n] each."""
     return {name: table[name].to_numpy().astype(np.int64) for name in table.column_names}
 
 
 def said(frame: DataFrame, item: str, number: str, parts: int) -> DataFrame:
-    """Items and numbers as blocks for the partitions of the items. item, number: expressions of a row; rows of one item have the same number."""
+    """Items and numbers as blocks for the partitions of the items. item, number: SQL expressions; rows of one item have the same number."""
     return sent(frame.selectExpr(f"{item} as {ITEM}", f"{number} as {SAID}"), [ITEM, SAID], ITEM, parts)
 
 
 def with_told(entries: DataFrame, names: list[str], by: str, told: DataFrame, default: int, then: Then, out: str, parts: int) -> DataFrame:
-    """Hand entries over to ``then``, each with the number of its item ``by``; ``default`` where it has none.
+    """Pass entries to ``then`` with the number of each entry's item, which is in the column ``by``; ``default`` for an item without a number.
 
-    entries: blocks of columns ``names`` for the partitions of their items (`sent`). told: `said`. out: the schema of what ``then`` yields.
+    entries: blocks of columns ``names`` for the partitions of their items (`sent`). told: a result of `said`. out: the schema of the result.
     """
     both = entries.select("place", *names).unionByName(told.select("place", ITEM, SAID), allowMissingColumns=True).repartition(parts, "place")
     return mapped(both, partial(look_up, names=names, by=by, default=default, then=then), out)

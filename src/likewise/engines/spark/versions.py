@@ -1,4 +1,4 @@
-"""The parts that decide the bytes of a result, on the driver and on executors: their versions must be equal."""
+"""Versions of the software that decides the bytes of a result: they must be equal on the driver and on executors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KERNELS = "kernels of likewise"
 
 @functools.cache
 def here() -> dict[str, str]:
-    """The versions in this process, by the names of the parts."""
+    """The versions in this process, by name."""
     from importlib import metadata
 
     import numpy
@@ -33,7 +33,7 @@ def here() -> dict[str, str]:
 
 
 def differences(there: Mapping[str, str], wanted: Mapping[str, str]) -> str:
-    """The parts whose versions differ, with both versions, in words; empty if all are equal."""
+    """The names whose versions differ, with both versions, for a message; empty if all are equal."""
     names = [name for name in wanted if there.get(name) != wanted[name]]
     if len(names) > 1:
         names = [name for name in names if name != KERNELS]  # they differ with Python, Numba and likewise

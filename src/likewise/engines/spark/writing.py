@@ -1,4 +1,4 @@
-"""Records written by executors: one task a source file."""
+"""Executors write records: one task per source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write(session: SparkSession, source: Source, target: Path, rows: tuple[Any, 
 
 
 def written(batches: Iterator[pa.RecordBatch], source: Source, target: Path, rows: tuple[Any, ...], edits: Edits | None) -> Iterator[pa.RecordBatch]:
-    """Write rows of a source under a name of this attempt, because Spark may run a task twice, and rename the file."""
+    """Write rows of a source to a new name, and rename the file: Spark may run a task twice."""
     for batch in batches:
         if batch.num_rows:
             place = target if target.is_dir() else beside(target)
