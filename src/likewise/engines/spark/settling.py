@@ -23,8 +23,8 @@ from likewise.stages.rounds import matched, settle_round
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: Maximum number of pairs that one task decides about.
-ALONE = 50_000_000
+#: Maximum number of pairs that one task decides about. At about 160 bytes each they take 400 MB, which an executor must have beside Java anyway.
+ALONE = 2_500_000
 #: Number of slices of the items. Their pairs are counted, so that blocks of items have about equally many.
 SLICES = 1024
 PAIRS = ["later", "earlier", "overlap", "out_of"]
