@@ -191,7 +191,7 @@ def checked_types(rest: dict[str, Any]) -> dict[str, Any]:
         if name in rest and not isinstance(rest[name], str):
             raise UsageError(f"{option(name, rest[name])}: give {'a URL' if name == 'master' else 'a name'} as a string")
     if "master" in rest and rest.get("engine") != "spark":
-        raise UsageError(f"{option('master', rest['master'])}: only Spark has a master; add {option('engine', 'spark')}")
+        raise UsageError(f"{option('master')}: only Spark has a master; add {option('engine', 'spark')}")
     for name in SWITCHES:
         if not isinstance(rest.get(name, False), bool):
             raise UsageError(f"{option(name, rest[name])}: give True or False")

@@ -42,7 +42,7 @@ def test_a_threshold_that_is_none(verb: str, value: str, folder: Path) -> None:
         (["dedup", "docs.jsonl", "--treshold", "0.9"], ["unknown flag --treshold; did you mean --threshold?\n", "  see likewise dedup --help"]),
         (["dedup", "docs.jsonl", "--zzz", "spark"], ["unknown flag --zzz\n"]),
         (["dedup", "docs.jsonl", "-o", "out", "--engine", "ray"], ["--engine ray: choose one of local, spark\n"]),
-        (["pairs", "docs.jsonl", "--master", "local[2]"], ["--master 'local[2]': only Spark has a master; add --engine spark\n"]),
+        (["pairs", "docs.jsonl", "--master", "local[2]"], ["--master: only Spark has a master; add --engine spark\n"]),
         (["dedup", "docs.jsonl", "--ratio", "0.9"], ["unknown flag --ratio; did you mean --threshold?\n"]),
         (["features", "docs.jsonl", "--ratio", "0.9"], ["unknown flag --ratio\n"]),
         (["dedup"], ["INPUT is missing\n  Usage: likewise dedup INPUT... [--against INPUT]... -o OUT [FLAGS]\n  see likewise dedup --help\n"]),
@@ -217,6 +217,10 @@ def test_dry_run_reads_and_writes_nothing(folder: Path) -> None:
     document = json.loads(run("dedup", "docs.jsonl", "-", "--dry-run", "--json").stdout)
     assert document["schema"] == "likewise/dry-run/1" and document["method"]["plan"]["bands"] == 16
     assert [(source["source"], source["bytes"]) for source in document["sources"]] == [("docs.jsonl", 15), ("stdin", None)]
+    assert document["engine"] == "local"
+    on_spark = ("docs.jsonl", "--dry-run", "--engine", "spark", "--master", "spark://127.0.0.1:1")
+    assert json.loads(run("pairs", *on_spark, "--json").stdout)["engine"] == "spark"
+    assert lines(run("dedup", *on_spark).stdout)["engine"] == "spark"
     assert os.listdir(folder) == ["docs.jsonl"]
 
 

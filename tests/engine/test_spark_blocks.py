@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from likewise.engines.spark.blocks import BLOCK, flat, gathered, lists, packed, part_of, places, spark_hash, whole
+from likewise.engines.spark.blocks import BLOCK, binary, flat, gathered, lists, packed, part_of, places, spark_hash, whole
 
 #: ``SELECT hash(value)`` by Spark 4.3 for values of type bigint.
 HASHES = {0: -1670924195, 1: -1712319331, -1: -939490007, 42: 1316951768, 2**40 + 7: 995648648, -(2**63): -853646085}
@@ -19,6 +19,12 @@ def test_hashes_of_numbers_are_those_of_spark():
 @pytest.mark.parametrize("parts", [1, 2, 7, 200, 5000])
 def test_each_place_has_a_partition_of_its_own(parts):
     assert (spark_hash(places(parts)) % parts).tolist() == list(range(parts))
+
+
+def test_a_block_that_is_too_large_for_arrow_is_an_error():
+    """Its places would be counted in 32 bits."""
+    with pytest.raises(OverflowError, match=r"^a batch of 268,435,456 entries of 8 bytes is too large for Arrow$"):
+        binary(np.zeros(0, np.uint64), np.array([0, 1 << 28]))
 
 
 @pytest.mark.parametrize("parts", [1, 3, 70_000])

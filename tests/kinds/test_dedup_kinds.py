@@ -169,6 +169,7 @@ def test_the_report_of_what_misses_nothing(tmp_path, by):
     report, run = result.report, json.loads((tmp_path / "out/run.json").read_text())
     assert report["curve"] == [] and report["budget"]["recall"] == 1 and report["join"]["dimension"] == (64 if by == "hamming" else 24)
     assert "no pair is missed" in (tmp_path / "out/report.html").read_text()
+    assert run["engine"] == "local"
     assert run["compared"] == result.compared >= report["matched"] > 0 and "compared" not in report
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -121,6 +122,7 @@ def test_the_command_line_by_spark_connect_writes_the_same_bytes(standalone: Clu
                 [*command, "-o", out, *more], env={**os.environ, "PYTHONPATH": SOURCE}, cwd=tmp_path, capture_output=True, text=True
             )
             assert done.returncode == 0 and done.stderr == "", done.stderr
+            assert json.loads((tmp_path / out / "run.json").read_text())["engine"] == ("spark" if more else "local")
     finally:
         standalone.kill("connect")
     same(tmp_path / "out", tmp_path / "local")

@@ -51,6 +51,7 @@ def on_spark(session: Any, given: Any, out: Path, parts: int, task: int = 8_000,
 def agree(local: lw.Removal, found: lw.Removal) -> None:
     """Compare the files of two outputs, byte by byte."""
     assert found.report == local.report
+    assert found.compared >= found.report["matched"]
     wanted, here = contents(local.out), contents(found.out)
     assert here.keys() == wanted.keys()
     assert [name for name in here if name not in OF_THE_RUN and here[name] != wanted[name]] == []
@@ -126,6 +127,16 @@ def test_the_first_unreadable_row_is_the_error(tmp_path, spark):
     with pytest.raises(lw.DataError, match=r"in\.jsonl, line 101, column 21") as found:
         on_spark(spark, tmp_path / "in.jsonl", tmp_path / "spark", 2)
     assert found.value.marked == local.value.marked
+
+
+def test_a_file_of_which_nothing_can_be_read_is_skipped(tmp_path, spark):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.jsonl").write_text("".join(f'{{"text": "{"one two three four five " * 9}{i % 3}"}}\n' for i in range(9)))
+    (tmp_path / "in/b.parquet").write_bytes(b"PAR1" + bytes(40) + b"PAR1")
+    choices = {"on_error": "skip", "by": "words:2", "bands": 4, "rows": 2, "removed_records": True}
+    local = lw.dedup(tmp_path / "in", out=tmp_path / "local", **choices)
+    assert local.report["counts"]["rejected"] == 1 and local.report["counts"]["kept"] == 3
+    agree(local, on_spark(spark, tmp_path / "in", tmp_path / "spark", 2, **choices))
 
 
 @pytest.mark.parametrize(("job", "second"), [("texts", False), ("banners", True)])

@@ -46,6 +46,13 @@ def test_what_spark_cannot_do_is_refused(inputs: Path, args: list[Any], said: st
     assert [path.name for path in inputs.iterdir()] == ["in.jsonl"]
 
 
+def test_messages_do_not_hold_the_token_of_a_master(inputs: Path) -> None:
+    master = "sc://127.0.0.1:1/;token=secret"
+    for more in (["--engine", "spark"], []):
+        said = refused("dedup", "in.jsonl", "-o", "out", *more, "--master", master)
+        assert "--master" in said and "secret" not in said
+
+
 def test_data_of_this_process_is_refused() -> None:
     with pytest.raises(UsageError, match=r"^engine='spark': executors cannot read data of this process; write it to a file, such as Parquet, "):
         lw.dedup(["a b c d e f", "g h i j k l"], engine="spark", master="local[2]")

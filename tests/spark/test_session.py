@@ -70,6 +70,7 @@ def test_a_session_of_its_own_runs_tasks_on_both_workers(standalone: Cluster) ->
         with pytest.raises(LikewiseError, match=r"^Spark stopped the job: ValueError: the reason$") as raised, explained():
             tasks.mapped(session.range(2), broken, "a long").collect()
         assert isinstance(raised.value.__cause__, OSError)  # so the run can be resumed
+        assert "in broken" in str(raised.value.__cause__.__cause__)  # the traceback of the task
 
 
 def test_the_active_session_is_used_and_left_as_it_was(standalone: Cluster, tmp_path: Path) -> None:

@@ -264,7 +264,8 @@ def dry_run_of(screen: Screen, first: list[Path], second: Any, options: Options,
     method = job.described_for(verb)
     if screen.json:
         warnings = list(map(in_document, early_warnings(options)))
-        screen.document({"schema": "likewise/dry-run/1", "sources": sources, "method": method, "warnings": warnings, "out": out})
+        planned = {"sources": sources, "method": method, "engine": options.engine, "warnings": warnings, "out": out}
+        screen.document({"schema": "likewise/dry-run/1", **planned})
         return
     for source in sources:
         what = "format detected when it is read" if source["format"] is None else f"{source['format']}, {size(source['bytes'])}"
@@ -273,6 +274,7 @@ def dry_run_of(screen: Screen, first: list[Path], second: Any, options: Options,
     rows = {name.replace("_", "-"): shown(value) for name, value in method.items() if name != "plan"}
     rows["max-record"] = f"{options.max_record:,} bytes"
     rows["plan"] = layout(job)
+    rows["engine"] = options.engine
     rows["threads"] = str(options.threads or "all")
     rows["memory"] = size(options.memory) if options.memory else "75% of available memory"
     rows["out"] = str(out or "-")

@@ -17,6 +17,8 @@ from likewise.errors import UsageError
 #: The schemes that are read. Those without a listing name single files.
 SCHEMES = ("s3", "gs", "hf", "http", "https")
 UNLISTED = ("http", "https")
+#: The scheme of Spark Connect, whose addresses end with parameters, such as a token.
+SPARK_CONNECT = "sc"
 #: The scheme of the Hugging Face Hub, where a repository takes the place of a bucket, and the kinds that an address names; models are named by none.
 HUB, HUB_KINDS = "hf", ("datasets", "spaces", "buckets")
 #: An address as typed, and as `pathlib.Path` keeps it, which merges the two slashes. A single letter is a drive of Windows.
@@ -205,14 +207,18 @@ Place = Path | Address
 
 
 def without_secrets(text: str) -> str:
-    """Return what a user typed without the secrets of an address, be it one of files or of a database.
+    """Return what a user typed without the secrets of an address, be it one of files, of a database or of Spark.
 
     >>> without_secrets("https://user:password@host/a.jsonl?signature=1"), without_secrets("a.jsonl")
     ('https://host/a.jsonl?...', 'a.jsonl')
     >>> without_secrets("postgresql://user:password@host/base?index=seen")
     'postgresql://host/base?index=seen'
+    >>> without_secrets("sc://host:15002/;token=secret")
+    'sc://host:15002/;...'
     """
     typed = TYPED.match(text)
+    if typed and typed[1].lower() == SPARK_CONNECT:
+        return re.sub(";.*", ";...", text, flags=re.DOTALL)
     if not typed or typed[1].lower() in UNLISTED:
         return str(place(text)) if typed else text
     host, slash, rest = typed[2].partition("/")

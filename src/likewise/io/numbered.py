@@ -71,10 +71,15 @@ class Numbered(ABC):
         """Return (number in ``files``, position in that file) of rows. For users each text file is a source with one item."""
         source = self.source_of(rows)
         position = rows - self.first_row[source]
-        texts = np.array([isinstance(s.path, Files) for s in self.sources], bool)[source]
-        counts = [len(s.path.names) if isinstance(s.path, Files) else 1 for s in self.sources]
-        first = np.concatenate(([0], np.cumsum(counts)))[source]
+        first, texts = (values[source] for values in self._of_files)
         return first + np.where(texts, position, 0), np.where(texts, 0, position)
+
+    @cached_property
+    def _of_files(self) -> tuple[np.ndarray, np.ndarray]:
+        """The number of each source's first file in ``files``, and whether a source is text files: made once, since blocks of rows ask often."""
+        texts = np.array([isinstance(s.path, Files) for s in self.sources], bool)
+        counts = [len(s.path.names) if isinstance(s.path, Files) else 1 for s in self.sources]
+        return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))[:-1], texts
 
     @cached_property
     def files(self) -> list[str]:
@@ -94,7 +99,11 @@ class Numbered(ABC):
 
     def failed(self, source: int) -> bool:
         """Return True if a source could not be read to its end (--on-error skip)."""
-        return any(entry["source"] == source and entry["next"] < 0 for entry in self.chunks)
+        return source in self._failed
+
+    @cached_property
+    def _failed(self) -> set[int]:
+        return {entry["source"] for entry in self.chunks if entry["next"] < 0}
 
     def nulls(self, sources: range) -> int:
         """Return the number of missing elements left out of sets in some sources."""

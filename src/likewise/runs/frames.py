@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from likewise.engines.spark.frames import Ordered, ordered, reader
 from likewise.errors import UsageError
+from likewise.io.address import without_secrets
 from likewise.io.handed import is_frame, of_pandas_on_spark
 from likewise.messages import option
 from likewise.options import Options
@@ -40,7 +41,9 @@ def given(inputs: Any, against: Any, order: Any, choices: dict[str, Any]) -> tup
     if choices.get("engine", "spark") != "spark":
         raise UsageError(f"{option('engine', choices['engine'])}: Spark DataFrames are compared on Spark; leave it out, or give frame.toPandas()")
     if "master" in choices:
-        raise UsageError(f"{option('master', choices['master'])}: a Spark DataFrame is compared in its own session; leave it out")
+        raise UsageError(
+            f"{option('master', without_secrets(str(choices['master'])))}: a Spark DataFrame is compared in its own session; leave it out"
+        )
     named = (order,) if isinstance(order, str) else order if order is not None else ()
     if not isinstance(named, list | tuple) or not all(isinstance(name, str) and name for name in named):
         raise UsageError(f"{option('order', order)}: give the name of a column, or a list of names")

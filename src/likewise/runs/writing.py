@@ -312,6 +312,7 @@ def machine_facts(sources: Sequence[Source], search: Search, run: Run) -> dict[s
     files = [source.listed(fingerprint) for source, fingerprint in zip(sources, run.inputs, strict=True)]
     return {
         **{side: list(chain.from_iterable(listed)) for side, listed in sided("inputs", files, run.first_side).items()},
+        "engine": run.job.options.engine,
         "seconds": {stage: round(seconds, 3) for stage, seconds in run.progress.seconds.items()},
         "compared": search.compared,
         "input_bytes": sum(source.size for source in sources),

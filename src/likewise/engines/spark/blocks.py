@@ -19,6 +19,8 @@ from likewise.kernels.bands import MIX
 BLOCK = 1024
 #: Entries per target partition that a task gathers before it sends them.
 GATHERED = 256
+#: Bytes that a binary column of a batch can have.
+MOST_BYTES = 2**31 - 1
 MASK = np.uint64(0xFFFFFFFF)
 
 
@@ -79,6 +81,8 @@ def binary(values: np.ndarray, offsets: np.ndarray) -> pa.Array:
     """A binary column whose row i is values[offsets[i] : offsets[i + 1]]; the first offset may be above 0."""
     values = np.ascontiguousarray(values)
     width = values.itemsize * int(np.prod(values.shape[1:]))
+    if (int(offsets[-1]) - int(offsets[0])) * width > MOST_BYTES:
+        raise OverflowError(f"a batch of {int(offsets[-1]) - int(offsets[0]):,} entries of {width} bytes is too large for Arrow")
     data = values.reshape(-1).view(np.uint8)[offsets[0] * width : offsets[-1] * width]
     return pa.Array.from_buffers(
         pa.binary(), len(offsets) - 1, [None, pa.py_buffer(((offsets - offsets[0]) * width).astype(np.int32)), pa.py_buffer(data)]

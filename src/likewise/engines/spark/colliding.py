@@ -14,6 +14,7 @@ from likewise.engines.spark.lazily import LISTS, rows
 from likewise.engines.spark.sketching import PART, ROW
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
+from likewise.engines.spark.told import schema
 from likewise.job import Job
 from likewise.stages.candidates import FINER, Collisions, before, collisions, keyed, number, whole_pairs
 from likewise.stages.lazy import cut
@@ -31,11 +32,6 @@ KEYS = ["band", "key", "item", "side", *(f"finer_{level}" for level in range(1, 
 FOUND = ["later", "earlier", *LISTS, "pairs", "size", "number", "band", "member", "levels", "listed"]
 #: The lists of partition i are numbered from i times this.
 MOST_LISTS = 1 << 40
-
-
-def schema(names: list[str]) -> str:
-    """The schema of `blocks.packed`."""
-    return ", ".join(["place long", *(f"{name} binary" for name in names)])
 
 
 def items_of(entries: DataFrame, items: DataFrame, job: Job, *columns: str) -> DataFrame:

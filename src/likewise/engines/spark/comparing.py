@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.engines.spark.blocks import GATHERED, flat, gathered, lists, packed, part_of, places, whole
-from likewise.engines.spark.colliding import items_of, schema
+from likewise.engines.spark.colliding import items_of
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
+from likewise.engines.spark.told import schema
 from likewise.job import Job
 from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
@@ -31,6 +32,8 @@ NEAR = ["place", "later", "earlier", "later_rank", "earlier_rank", "rank"]
 SIMILAR = "later long, earlier long, overlap long, out_of long"
 #: Bytes of words of a partition, and the number of pairs whose words are gathered and compared at once.
 TASK_BYTES = 64 << 20
+#: Pairs that are sent at once with the odd sketches of their earlier items, of which one may have very many.
+ATTACHED = 1 << 21
 PAIRS_AT_ONCE = 1 << 14
 
 
@@ -88,7 +91,7 @@ def attached(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.R
     later, earlier, light = divided(table)
     later, earlier = distinct(later, earlier)
     place = looked_up(earlier, light["item"])
-    step = GATHERED * 16 * len(at)
+    step = min(GATHERED * 16 * len(at), ATTACHED)
     for begin in range(0, len(later), step):
         here = slice(begin, begin + step)
         columns = {name: values[place[here]] for name, values in light.items() if len(values) and name != "item"}

@@ -7,7 +7,7 @@ the inputs at the same paths.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from pathlib import Path
@@ -49,6 +49,7 @@ class Spark:
     folder: Path | None = None  # of the steps; None: in the work folder
     partitions: int | None = None  # of keys and pairs; None: as many as the data need
     task_bytes: int = rows.TASK_BYTES  # of the inputs
+    listed: list[str] = field(default_factory=list)  # the steps of similar pairs so far
 
     @cached_property
     def steps(self) -> Steps:
@@ -105,8 +106,9 @@ class Spark:
         announce_pairs(self.run, candidates_of(sizes, times=times))
         self.run.begin("comparing", 0, "pairs")
         self.compared(items, "similar", candidates.where("later is not null").select("place", "later", "earlier"))
-        later, earlier, *ratio = self.steps.columns("similar", "later", "earlier", "overlap", "out_of")
-        yield PairBlock(earlier, later, valued(Compared(*ratio), self.run.job))
+        for table in self.steps.tables("similar", ["later", "earlier", "overlap", "out_of"]):  # a list that is too long ends the run early
+            later, earlier, *ratio = (column.to_numpy() for column in table.columns)
+            yield PairBlock(earlier, later, valued(Compared(*ratio), self.run.job))
 
     def similar(self, items: Items, candidates: DataFrame) -> DataFrame:
         run, number = self.run, len(items.member)
@@ -119,6 +121,7 @@ class Spark:
 
     def compared(self, items: Items, name: str, pairs: DataFrame) -> DataFrame:
         """The step of similar pairs among candidates."""
+        self.listed.append(name)
         words = 8 * int(items.collection.column("size")[items.member].sum(dtype=np.int64))
         return comparing.similar_pairs(self.steps, name, pairs, self.light, self.entries, self.run.job, self.parts(items), words)
 
@@ -126,6 +129,7 @@ class Spark:
         run, job, number = self.run, self.run.job, len(items.member)
         assert job.plan is not None
         similar = self.similar(items, self.collide(items))
+        compared = sum(self.steps.filled(f"{name}-near", "later") for name in self.listed)
         settling.settled(self.steps, similar, number, self.parts(items), log=run.note)
         matches, ratio, best = self.matches()
         representative, values = np.full(number, -1, np.int64), Compared(np.full(number, -1, np.int64), np.zeros(number, np.int64))
@@ -135,7 +139,7 @@ class Spark:
         removed = self.steps.frame("matches").where("best").selectExpr("later as item")
         plan, compare = job.plan, partial(self.compare, items)
         hottest, cut = budget.estimate(self.steps, removed, plan.bands, items.scope, job.seed, self.parts(items), compare)
-        removals = Removals(representative, valued(values, job), matches, value, 0)
+        removals = Removals(representative, valued(values, job), matches, value, compared)
         return Found(removals, cut.recall(plan.recall, len(matches)), spread(*budget.sizes(self.steps, "collided")), cut, hottest, {})
 
     def matches(self) -> tuple[np.ndarray, Compared, np.ndarray]:
@@ -179,4 +183,5 @@ class Spark:
         each: Each,
         edits: Edits | None = None,
     ) -> int:
-        return writing.write(self.session, source, target, (keep, np.asarray(start), np.asarray(length), added), edits)
+        rows = writing.Written(keep, start, length, added, edits)
+        return writing.write(self.session, self.steps.folder, source, target, rows)

@@ -11,15 +11,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likewise import errors
 from likewise.engines.spark.sketching import CHUNK, ENTRIES, NUMBERS, PART, ROW, Group, read
 from likewise.engines.spark.steps import Steps
-from likewise.engines.spark.tasks import mapped
+from likewise.engines.spark.tasks import mapped, raised
+from likewise.errors import DataError, UsageError
 from likewise.io.collection import append, unreadable_row
 from likewise.io.inputs import Source
+from likewise.io.ranges import WHOLE, Range
 from likewise.io.room import Sketched
 from likewise.items import binary
 from likewise.job import Job
+from likewise.messages import option
 from likewise.records import Records, Rejected
 from likewise.runs.items import Run
 from likewise.schema import ROW_COLUMNS, UNIT_COLUMNS
@@ -41,10 +43,10 @@ class Chunk(NamedTuple):
 
 def groups_of(sources: Sequence[Source], first_side: int, limit: int | None, size: int) -> list[Group]:
     """The sources, cut into tasks of about ``size`` bytes. With a limit one task reads the first side, because it ends where the limit is reached."""
-    groups = [Group([(number, part) for number in range(first_side) for part in sources[number].plan(size)], limit)] if limit is not None else []
+    groups = [Group([(number, part) for number in range(first_side) for part in planned(sources[number], size)], limit)] if limit is not None else []
     held = size
     for number in range(0 if limit is None else first_side, len(sources)):
-        parts = sources[number].plan(size)
+        parts = planned(sources[number], size)
         for part in parts:
             if held >= size:
                 groups.append(Group([]))
@@ -52,6 +54,14 @@ def groups_of(sources: Sequence[Source], first_side: int, limit: int | None, siz
             groups[-1].ranges.append((number, part))
             held += max(1, sources[number].size // len(parts))
     return groups
+
+
+def planned(source: Source, size: int) -> list[Range]:
+    """The ranges of a source. One that is damaged is read whole, and the task says what is wrong."""
+    try:
+        return list(source.plan(size))
+    except DataError:
+        return [WHOLE]
 
 
 def sketch(steps: Steps, name: str, job: Job, sources: Sequence[Source], groups: list[Group]) -> DataFrame:
@@ -87,7 +97,17 @@ def chunks_of(steps: Steps, name: str, sources: Sequence[Source], run: Run) -> t
         if about["place"][1] < 0:
             ended = about["source"]  # another task may have read the range after the damage
         begin, begin_of_parts = rows.stop, parts.stop
+    if len(widths := sorted({width for chunk in found for width in chunk.about["widths"]})) > 1:
+        steps.drop(name)
+        raise widths_differ(widths, run.job)
     return found, damaged
+
+
+def widths_differ(widths: list[int], job: Job) -> UsageError:
+    """The error of items that state other widths, of which one task does not know the first."""
+    asked = option("engine", "spark")
+    there = f"{job.kind.widths[1]}, and some have {job.kind.width_of(widths[0])}, others {job.kind.width_of(widths[1])}"
+    return UsageError(f"{asked}: {there}; run it on one machine, without {asked}, which names them")
 
 
 def refused(about: dict[str, Any], sources: Sequence[Source], rows_of: list[int], run: Run) -> Exception | None:
@@ -96,14 +116,6 @@ def refused(about: dict[str, Any], sources: Sequence[Source], rows_of: list[int]
         return None
     source = about["source"]
     return unreadable_row(sources[source], rows_of[source], Rejected(*about["rejected"][0]), listed=run.listed)
-
-
-def raised(type: str, message: str, errno: int | None, file: str | None) -> Exception:
-    """The error of a task as it was raised there."""
-    error: Exception = getattr(errors, type)(message)
-    if errno is not None:
-        error.__cause__ = FileNotFoundError(errno, "", file) if errno == 2 else OSError(errno, "", file)
-    return error
 
 
 def ranks(steps: Steps, name: str, chunks: Sequence[Chunk], *, of_parts: bool) -> np.ndarray:

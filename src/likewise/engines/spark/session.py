@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.engines.spark import tasks
 from likewise.errors import LikewiseError, UsageError, missing_part
+from likewise.io.address import without_secrets
 from likewise.messages import option
 
 if TYPE_CHECKING:
@@ -35,10 +36,12 @@ PORTS = {"spark": 7077, "k8s": 443, "sc": 15002}
 #: Environment variables by which spark-submit, Spark Connect and Databricks announce a session or its configuration.
 SURROUNDINGS = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
 #: Settings during a run. Batches are limited by rows, and a row may have a set of some kilobytes. Batches have the types binary and string, not
-#: large_binary and large_string.
+#: large_binary and large_string. A lost or damaged file of a step ends the job.
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
     "spark.sql.execution.arrow.useLargeVarTypes": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
 }
 #: Settings of a session that likewise starts.
 OWN = {"spark.app.name": "likewise", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
@@ -93,9 +96,7 @@ def session_of(master: str | None) -> tuple[SparkSession, bool]:
         here = active.conf.get("spark.master", None)
         if master is not None and master != here:
             on = f" on {here}" if here else ""
-            raise UsageError(
-                f"{option('master', master)}: this process has an active session of Spark{on}; leave the option out, or stop the session"
-            )
+            raise UsageError(f"{named(master)}: this process has an active session of Spark{on}; leave the option out, or stop the session")
         return active, False
     if master is None and not any(os.environ.get(name) for name in SURROUNDINGS):
         raise UsageError(
@@ -109,10 +110,15 @@ def session_of(master: str | None) -> tuple[SparkSession, bool]:
         return builder.getOrCreate(), True
 
 
+def named(master: str) -> str:
+    """A master as messages name it: without the token of Spark Connect."""
+    return option("master", without_secrets(master))
+
+
 def check_master(master: str) -> None:
     """Raise UsageError for a malformed master, for one that does not answer, and for a Java that cannot run Spark."""
     scheme, _, rest = master.partition("://")
-    asked = option("master", master)
+    asked = named(master)
     if not re.fullmatch(r"local(\[.+\])?|local-cluster\[.+\]|yarn", master) and not (scheme in PORTS and rest):
         raise UsageError(f"{asked}: choose one of {FORMS}")
     if master == "yarn" and not any(os.environ.get(name) for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR")):
@@ -197,22 +203,28 @@ def starting(master: str | None) -> Iterator[None]:
     except LikewiseError:
         raise
     except Exception as error:
-        at = option("master", master) if master else option("engine", "spark")
+        at = named(master) if master else option("engine", "spark")
         raise UsageError(f"{at}: Spark did not start: {cause_of(error)}") from error
 
 
 @contextmanager
 def explained() -> Iterator[None]:
     """Inside, errors of Spark become errors of likewise. The run can be resumed, unless executors have other versions."""
-    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    of_spark: list[type[Exception]] = [PySparkException]
+    with suppress(ImportError):  # a client of Spark Connect alone does without it
+        from py4j.protocol import Py4JError
+
+        of_spark.append(Py4JError)
     try:
         yield
-    except (PySparkException, Py4JError) as error:
+    except tuple(of_spark) as error:
         if said := tasks.refusal(error):
             raise other_versions(said) from None
-        raise LikewiseError(f"Spark stopped the job: {cause_of(error)}") from OSError(errno.EIO, cause_of(error))
+        stopped = OSError(errno.EIO, cause_of(error))
+        stopped.__cause__ = error  # with the traceback of the task
+        raise LikewiseError(f"Spark stopped the job: {cause_of(error)}") from stopped
 
 
 def other_versions(said: str) -> UsageError:

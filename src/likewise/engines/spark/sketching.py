@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.engines.spark.blocks import binary
+from likewise.engines.spark.tasks import told
 from likewise.errors import LikewiseError
 from likewise.io import contents
 from likewise.io.beginning_rows import head
@@ -17,8 +18,9 @@ from likewise.io.chunks import chunks, failed, parsed
 from likewise.io.inputs import Source
 from likewise.io.ranges import Range
 from likewise.job import Job
-from likewise.records import Chunk, Records
-from likewise.schema import IGNORED, UNIT_COLUMNS
+from likewise.kinds import of_payload
+from likewise.records import Chunk, Records, Want
+from likewise.schema import IGNORED
 from likewise.stages.sketch import sketcher
 
 #: Types of entries of the table: a row; a part of a row, if parts are the items; a chunk.
@@ -69,16 +71,18 @@ def read(batches: Iterator[pa.RecordBatch], job: Job, sources: Sequence[Source],
 def of_group(number: int, job: Job, sources: Sequence[Source], group: Group) -> Iterator[pa.RecordBatch]:
     """The entries of a group. Errors of the input are entries, too, so that the driver can raise the first of all tasks."""
     rank = rank_of_parts = number << 32
-    skip, sketch, left, at = job.options.on_error == "skip", sketcher(job), group.most, 0
+    skip, sketch, left, at, ended = job.options.on_error == "skip", sketcher(job), group.most, 0, -1
     try:
         for source, part in group.ranges:
             for chunk in chunks(sources[source], job.want, part=part, skip=skip):
+                if source == ended:  # nothing behind damage counts
+                    break
                 records, place = records_of(sources[source], chunk, job, skip=skip)
                 columns = sketch(records) | {"content": contents.words(records)}
                 if left is not None and len(records) >= left:
                     records, columns = head(records, columns, left)
                 n, parts = len(records), len(columns.get("unit-size", ()))
-                about = {"at": at, "source": source, "place": place, "rows": n, "parts": parts, **facts_of(records)}
+                about = {"at": at, "source": source, "place": place, "rows": n, "parts": parts, **facts_of(records, job.want)}
                 yield about_chunk(rank, rank_of_parts, about | {"digest": contents.digest(columns.pop("content")).hex()})
                 if records.rejected and not skip:
                     return
@@ -92,10 +96,9 @@ def of_group(number: int, job: Job, sources: Sequence[Source], group: Group) -> 
                 left = None if left is None else left - n
                 if left == 0:
                     return
+                ended = source if place[1] < 0 else ended
     except LikewiseError as error:
-        cause = error.__cause__ if isinstance(error.__cause__, OSError) else OSError()
-        why = {"type": type(error).__name__, "message": error.marked, "errno": cause.errno, "file": cause.filename}
-        yield about_chunk(rank, rank_of_parts, {"at": at, "error": why})
+        yield about_chunk(rank, rank_of_parts, {"at": at, "error": told(error)})
 
 
 def records_of(source: Source, chunk: Chunk | str, job: Job, *, skip: bool) -> tuple[Records, tuple[int, int, int]]:
@@ -106,11 +109,19 @@ def records_of(source: Source, chunk: Chunk | str, job: Job, *, skip: bool) -> t
     return records, (chunk.start, chunk.start + len(chunk.data), int(chunk.data.nbytes))
 
 
-def facts_of(records: Records) -> dict[str, Any]:
+def facts_of(records: Records, want: Want) -> dict[str, Any]:
     """Facts about the rows of a chunk, as JSON."""
     rejected = [(entry.row, entry.reason, None if entry.raw is None else entry.raw.hex()) for entry in records.rejected]
     facts = {name: getattr(records, name) for name in ("fields", "found", "matrix", "other")}
+    facts["widths"] = widths_of(records, want)
     return facts | {"rejected": rejected, "ids": records.id is not None, "nulls": records.nulls is not None}
+
+
+def widths_of(records: Records, want: Want) -> list[int]:
+    """The widths that items state, up to two, unless one is known before: those of all tasks must be equal."""
+    if want.width or records.width is None or not of_payload(want.kind).stated:
+        return []
+    return [int(width) for width in np.unique(records.width[records.width > 0])[:2]]
 
 
 def about_chunk(rank: int, rank_of_parts: int, about: dict[str, Any]) -> pa.RecordBatch:
@@ -157,8 +168,3 @@ def batch_of(n: int, made: dict[str, pa.Array]) -> pa.RecordBatch:
     types = {"what": pa.int32(), "rank": pa.int64(), **{name: pa.from_numpy_dtype(dtype) for name, dtype in NUMBERS.items()}}
     types |= {name: pa.binary() for name in TEXTS} | {"about": pa.string()}
     return pa.record_batch([made.get(name, pa.nulls(n, kind)) for name, kind in types.items()], names=[*types])
-
-
-def light(of_parts: bool) -> list[str]:
-    """The columns that the driver reads: of rows, or of parts of rows."""
-    return ["rank", *UNIT_COLUMNS] if of_parts else ["rank", *NUMBERS, "id"]

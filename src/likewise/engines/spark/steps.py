@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,12 @@ class Steps:
 
     def read(self, name: str, columns: Sequence[str], where: Any = None) -> pa.Table:
         """Read columns of a finished step to the driver. where: a filter of pyarrow."""
-        return pa.concat_tables([pq.read_table(path, columns=[*columns], filters=where, partitioning=None) for path in self._files(name)])
+        return pa.concat_tables([*self.tables(name, columns, where)])
+
+    def tables(self, name: str, columns: Sequence[str], where: Any = None) -> Iterator[pa.Table]:
+        """`read`, file by file: what a task wrote."""
+        for path in self._files(name):
+            yield pq.read_table(path, columns=[*columns], filters=where, partitioning=None)
 
     def columns(self, name: str, *columns: str) -> list[np.ndarray]:
         """Read columns of numbers of a finished step to the driver."""
@@ -75,6 +80,10 @@ class Steps:
     def rows(self, name: str) -> int:
         """The number of rows of a finished step."""
         return sum(pq.read_metadata(path).num_rows for path in self._files(name))
+
+    def filled(self, name: str, column: str) -> int:
+        """The number of rows of a finished step with a value in a column."""
+        return sum(len(table) - table[column].null_count for table in self.tables(name, [column]))
 
     def done(self, name: str) -> bool:
         """True if a step is finished and its files are there."""

@@ -12,18 +12,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from likewise import errors
 from likewise.compiled import store
 from likewise.engines.spark import versions
+from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 #: Marks around the differing versions in the error of a task, by which `refusal` finds them.
 BEGIN, END = "other versions on an executor: <", "> (likewise)"
+
+#: Rows of a batch that a task returns: Java holds a whole batch in memory.
+MOST_ROWS = 1 << 20
 
 Batches = Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]]
 
@@ -39,7 +44,9 @@ class Task:
         if said := versions.differences(versions.here(), self.wanted):
             raise RuntimeError(f"{BEGIN}{said}{END}")
         keep_kernels()
-        yield from self.function(batches)
+        for batch in self.function(batches):
+            for begin in range(0, max(1, len(batch)), MOST_ROWS):
+                yield batch.slice(begin, MOST_ROWS)
 
 
 def mapped(frame: DataFrame, function: Batches, schema: str) -> DataFrame:
@@ -59,6 +66,20 @@ def refusal(error: BaseException) -> str | None:
     """The differences that a task found, from the error of its job; None if the job failed for another reason."""
     found = re.search(f"{re.escape(BEGIN)}(.*?){re.escape(END)}", str(error), re.DOTALL)
     return found[1] if found else None
+
+
+def told(error: LikewiseError) -> dict[str, Any]:
+    """An error that a task tells the driver, as JSON."""
+    cause = error.__cause__ if isinstance(error.__cause__, OSError) else OSError()
+    return {"type": type(error).__name__, "message": error.marked, "errno": cause.errno, "file": cause.filename}
+
+
+def raised(type: str, message: str, errno: int | None, file: str | None) -> Exception:
+    """The error of a task as it was raised there, from what it `told`."""
+    error: Exception = getattr(errors, type)(message)
+    if errno is not None:
+        error.__cause__ = FileNotFoundError(errno, "", file) if errno == 2 else OSError(errno, "", file)
+    return error
 
 
 def keep_kernels() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
-from likewise.engines.spark.tasks import mapped
+from likewise.engines.spark.tasks import mapped, raised, told
+from likewise.errors import LikewiseError
 from likewise.io.inputs import Source
 from likewise.io.placing import beside
 from likewise.records import Edits, in_turn
@@ -18,20 +21,57 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def write(session: SparkSession, source: Source, target: Path, rows: tuple[Any, ...], edits: Edits | None) -> int:
-    """Write rows of a source as `io.formats.Format.write` does, and return their number."""
-    task = partial(written, source=source, target=target, rows=rows, edits=edits)
-    return int(mapped(session.range(0, 1, 1, 1), task, "rows long").collect()[0][0])
+class Written(NamedTuple):
+    """The rows of a source to write (`engines.engine.Engine.write`)."""
+
+    keep: np.ndarray
+    start: np.ndarray
+    length: np.ndarray
+    added: pa.Table | None
+    edits: Edits | None
+
+    def stored(self, path: Path) -> None:
+        """Write the numbers of each row to a file: they may be more than the plan of a job can hold, of which Spark Connect takes 128 MiB."""
+        with path.open("wb") as file:
+            np.savez(file, keep=self.keep, start=self.start, length=self.length)
 
 
-def written(batches: Iterator[pa.RecordBatch], source: Source, target: Path, rows: tuple[Any, ...], edits: Edits | None) -> Iterator[pa.RecordBatch]:
-    """Write rows of a source to a new name, and rename the file: Spark may run a task twice."""
+def write(session: SparkSession, folder: Path, source: Source, target: Path, rows: Written) -> int:
+    """Write rows of a source as `io.formats.Format.write` does, and return their number. folder: of files for the task, on the disk of the target.
+
+    Raises the errors of `io.formats.Format.write`.
+    """
+    given = beside(folder / "rows.npz")
+    rows.stored(given)
+    try:
+        task = partial(written, source=source, target=target, given=given, added=rows.added, edits=rows.edits)
+        number, error = mapped(session.range(0, 1, 1, 1), task, "rows long, error string").collect()[0]
+    finally:
+        given.unlink(missing_ok=True)
+    if error is not None:
+        raise raised(**json.loads(error))
+    return int(number)
+
+
+def written(
+    batches: Iterator[pa.RecordBatch], source: Source, target: Path, given: Path, added: pa.Table | None, edits: Edits | None
+) -> Iterator[pa.RecordBatch]:
+    """Write rows of a source to a file of this attempt, because Spark may run a task twice, and move it to its place.
+
+    It lies beside ``given``, so that an attempt that is killed leaves nothing in the output.
+    """
     for batch in batches:
         if batch.num_rows:
-            place = target if target.is_dir() else beside(target)
-            keep, start, length, added = rows
+            place = target if target.is_dir() else beside(given.with_name(target.name))
             more = {} if edits is None else {"edits": edits}  # not all formats take them
-            number = source.format.write(source.path, place, keep, start, length, added, in_turn, **more)
-            if place != target:
-                place.replace(target)
-            yield pa.record_batch([pa.array([number])], names=["rows"])
+            number, error = 0, None
+            try:
+                with np.load(given) as of_rows:
+                    number = source.format.write(source.path, place, of_rows["keep"], of_rows["start"], of_rows["length"], added, in_turn, **more)
+                if place != target:
+                    place.replace(target)
+            except LikewiseError as failed:
+                error = json.dumps(told(failed))
+                if place != target:
+                    place.unlink(missing_ok=True)
+            yield pa.record_batch([pa.array([number]), pa.array([error], pa.string())], names=["rows", "error"])

@@ -1,0 +1,131 @@
+"""Tasks of Spark that read and write sources, without Spark."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import likewise as lw
+from likewise.engines.spark import sketching
+from likewise.engines.spark.rows import chunks_of
+from likewise.engines.spark.session import explained
+from likewise.engines.spark.sketching import CHUNK, Group, of_group
+from likewise.engines.spark.steps import Steps
+from likewise.engines.spark.tasks import MOST_ROWS, Task, raised
+from likewise.engines.spark.writing import Written, written
+from likewise.errors import LikewiseError
+from likewise.io.inputs import Sources, resolve
+from likewise.runs.inspection import inspect_inputs
+from likewise.runs.session import resolved
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Sources:
+    """Two files of four rows."""
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_text("".join(f'{{"text": "{name} row {row}"}}\n' for row in range(4)))
+    return resolve([tmp_path])
+
+
+def test_rows_behind_damage_do_not_count_for_a_limit(sources: Sources, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of three chunks of the first file is damaged: it stands for one row, and the other nine are those of the second file."""
+    job = inspect_inputs(sources, resolved([], {"on_error": "skip", "bands": 2, "rows": 2}))
+    chunks, parsed = sketching.chunks, sketching.parsed
+    monkeypatch.setattr(sketching, "chunks", lambda *of, **more: [*chunks(*of, **more)] * 3)
+    monkeypatch.setattr(sketching, "parsed", lambda source, *of, **more: "damaged" if source is sources[0] else parsed(source, *of, **more))
+    group = Group([(number, part) for number in range(2) for part in sources[number].plan(1 << 20)], 10)
+    entries = [entry for batch in of_group(0, job, sources, group) for entry in batch.to_pylist()]
+    found = [json.loads(entry["about"]) for entry in entries if entry["what"] == CHUNK]
+    assert [(about["source"], about["rows"]) for about in found] == [(0, 1), (1, 4), (1, 4), (1, 1)]
+
+
+def test_errors_of_a_client_of_spark_connect_alone_are_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is PySpark without py4j."""
+    from pyspark.errors import PySparkException
+
+    monkeypatch.setitem(sys.modules, "py4j.protocol", None)
+    with pytest.raises(LikewiseError, match=r"^Spark stopped the job: the reason$"), explained():
+        raise PySparkException("the reason")
+
+
+def test_large_batches_of_a_task_are_cut() -> None:
+    whole = pa.record_batch({"a": np.arange(2 * MOST_ROWS + 1)})
+    found = [*Task(lambda batches: batches, {})(iter([whole, whole.slice(0, 0)]))]
+    assert [len(batch) for batch in found] == [MOST_ROWS, MOST_ROWS, 1, 0]
+    assert pa.Table.from_batches(found)["a"].to_numpy().tolist() == [*range(2 * MOST_ROWS + 1)]
+
+
+def test_rows_with_a_value_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    for number, values in enumerate(([1, None, 3], [None], [])):
+        pq.write_table(pa.table({"later": pa.array(values, pa.int64())}), tmp_path / f"a/{number}.parquet")
+    assert Steps(None, tmp_path).filled("a", "later") == 2  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("dims", "said"), [((0, 0, 9, 9), ""), ((0, 9, 0, 10), "some have dimension 9, others dimension 10; run it on one machine, ")]
+)
+def test_vectors_of_several_tasks_state_one_dimension(tmp_path: Path, dims: tuple[int, ...], said: str) -> None:
+    """Each task reads one file, and no dimension is known before."""
+    for name, dim in enumerate(dims):
+        row = {"vector": {"indices": [1, 7], "values": [1.0, 2.0]} | ({"dim": dim} if dim else {})}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
+    sources = resolve([tmp_path])
+    job = inspect_inputs(sources, resolved([], {"by": "cosine", "threshold": 0.9, "bands": 2, "rows": 2}))
+    job = replace(job, want=job.want._replace(width=0))
+    (tmp_path / "steps/rows").mkdir(parents=True)
+    for number, source in enumerate(sources):
+        batches = [*of_group(number, job, sources, Group([(number, source.plan(1 << 20)[0])]))]
+        pq.write_table(pa.Table.from_batches(batches), tmp_path / f"steps/rows/{number}.parquet")
+    steps, run = Steps(None, tmp_path / "steps"), SimpleNamespace(job=job, listed=False)  # type: ignore[arg-type]
+    with pytest.raises(lw.UsageError, match=said) if said else nullcontext():
+        assert len(chunks_of(steps, "rows", sources, run)[0]) == 4  # type: ignore[arg-type]
+    assert (tmp_path / "steps/rows").exists() == (not said)
+
+
+def attempt(sources: Sources, target: Path, steps: Path, keep: list[bool]) -> list[tuple[int, str | None]]:
+    """The answer of a task that writes rows of the first source."""
+    given = steps / "rows.npz"
+    length = np.array([len(line) for line in sources[0].path.read_bytes().splitlines(keepends=True)])
+    Written(np.array(keep), np.cumsum(length) - length, length, None, None).stored(given)
+    batches = iter([pa.record_batch({"id": [0]}), pa.record_batch({"id": pa.array([], pa.int64())})])
+    said = [row for batch in written(batches, sources[0], target, given, None, None) for row in batch.to_pylist()]
+    assert [path.name for path in steps.iterdir()] == ["rows.npz"]
+    return [(row["rows"], row["error"]) for row in said]
+
+
+def test_a_task_writes_the_rows_that_a_file_names(sources: Sources, tmp_path: Path) -> None:
+    steps, out = tmp_path / "steps", tmp_path / "out"
+    steps.mkdir()
+    out.mkdir()
+    assert attempt(sources, out / "a.jsonl", steps, [True, False, False, True]) == [(2, None)]
+    assert (out / "a.jsonl").read_text() == '{"text": "a row 0"}\n{"text": "a row 3"}\n'
+
+
+def test_an_attempt_that_fails_leaves_nothing_in_the_output(sources: Sources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver raises an error of the input. A task that is killed leaves files only beside those of steps."""
+    steps, out = tmp_path / "steps", tmp_path / "out"
+    steps.mkdir()
+    out.mkdir()
+    begun: list[Path] = []
+
+    def fails(source: Path, place: Path, *_: object, **__: object) -> int:
+        place.write_text("half")
+        begun.append(place)
+        raise lw.DataError("a.jsonl: damaged")
+
+    monkeypatch.setattr(sources[0].format, "write", fails)
+    [(number, error)] = attempt(sources, out / "a.jsonl", steps, [True] * 4)
+    assert number == 0 and [*out.iterdir()] == [] and begun[0].parent == steps
+    assert error is not None
+    again = raised(**json.loads(error))
+    assert type(again) is lw.DataError and str(again) == "a.jsonl: damaged"
