@@ -57,14 +57,16 @@ def test_writers_that_are_open_for_one_commit_each_leave_few_segments(store, mon
 
 def test_a_closing_writer_refuses_changes_and_finishes_its_flush(store, monkeypatch):
     monkeypatch.setattr(merging, "TAIL", 4)
-    going_on, merged = Event(), upkeep.merged
+    begun, going_on, merged = Event(), Event(), upkeep.merged
 
     def slowly(*args):
+        begun.set()
         assert going_on.wait(30)
         return merged(*args)
 
     monkeypatch.setattr(upkeep, "merged", slowly)
     store.write(Change(some(1, 2, 3, 4)))
+    assert begun.wait(30)
     closer = Thread(target=store.close)
     closer.start()
     while not store.closing:

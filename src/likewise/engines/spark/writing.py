@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from likewise.engines.spark.tasks import mapped, raised, told
 from likewise.errors import LikewiseError
@@ -19,6 +20,9 @@ from likewise.records import Edits, in_turn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+OF_ROWS = ("keep", "start", "length")
 
 
 class Written(NamedTuple):
@@ -32,8 +36,7 @@ class Written(NamedTuple):
 
     def stored(self, path: Path) -> None:
         """Write the numbers of each row to a file: they may be more than the plan of a job can hold, of which Spark Connect takes 128 MiB."""
-        with path.open("wb") as file:
-            np.savez(file, keep=self.keep, start=self.start, length=self.length)
+        pq.write_table(pa.table({name: getattr(self, name) for name in OF_ROWS}), path)
 
 
 def write(session: SparkSession, folder: Path, source: Source, target: Path, rows: Written) -> int:
@@ -41,7 +44,7 @@ def write(session: SparkSession, folder: Path, source: Source, target: Path, row
 
     Raises the errors of `io.formats.Format.write`.
     """
-    given = beside(folder / "rows.npz")
+    given = beside(folder / "rows.parquet")
     rows.stored(given)
     try:
         task = partial(written, source=source, target=target, given=given, added=rows.added, edits=rows.edits)
@@ -66,8 +69,8 @@ def written(
             more = {} if edits is None else {"edits": edits}  # not all formats take them
             number, error = 0, None
             try:
-                with np.load(given) as of_rows:
-                    number = source.format.write(source.path, place, of_rows["keep"], of_rows["start"], of_rows["length"], added, in_turn, **more)
+                keep, start, length = (pq.read_table(given, partitioning=None)[name].to_numpy() for name in OF_ROWS)
+                number = source.format.write(source.path, place, keep, start, length, added, in_turn, **more)
                 if place != target:
                     place.replace(target)
             except LikewiseError as failed:
