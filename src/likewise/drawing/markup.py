@@ -55,13 +55,18 @@ def named(identity: object) -> Html:
 
 
 def table(caption: object, head: list[str], rows: Iterable[Sequence[object]], foot: Sequence[object] | None = None) -> Html:
-    """A table; whole numbers get thousands separators, and numeric columns are right-aligned. The first cell of a row is its heading."""
+    """A table; whole numbers get thousands separators, and numeric columns are right-aligned. The first cell of a row is its heading.
+
+    On a phone it scrolls sideways, also by keyboard.
+    """
     rows = list(rows)
     numeric = [any(is_number(row[column]) for row in rows) for column in range(len(head))]
     top = tag("tr", *(tag("th", name, scope="col", class_="number" if number else None) for name, number in zip(head, numeric, strict=True)))
     body = tag("tbody", *(table_row(row) for row in rows))
     bottom = tag("tfoot", table_row(foot)) if foot else None
-    return tag("div", tag("table", tag("caption", caption), tag("thead", top), body, bottom), class_="wide")
+    return tag(
+        "div", tag("table", tag("caption", caption), tag("thead", top), body, bottom), class_="wide", tabindex=0, role="region", aria_label=caption
+    )
 
 
 def table_row(cells: Sequence[object]) -> Html:

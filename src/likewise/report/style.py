@@ -6,7 +6,7 @@ from likewise.drawing.style import CHART, variables
 
 STYLE = f"""
 :root {{ color-scheme: light dark; {variables(0)} }}
-@media (prefers-color-scheme: dark) {{ :root {{ {variables(1)} }} }}
+@media screen and (prefers-color-scheme: dark) {{ :root {{ {variables(1)} }} }}
 {CHART}"""
 STYLE += """\
 * { box-sizing: border-box; }

@@ -20,7 +20,7 @@ LONGEST = 4_000
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 STYLE = f"""
 :root {{ color-scheme: light dark; {variables(0)} }}
-@media (prefers-color-scheme: dark) {{ :root {{ {variables(1)} }} }}
+@media screen and (prefers-color-scheme: dark) {{ :root {{ {variables(1)} }} }}
 """
 STYLE += """\
 * { box-sizing: border-box; }
