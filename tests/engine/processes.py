@@ -140,7 +140,7 @@ class Partitioned:
     def outcome(self, documents: Collection, items: Items) -> Fate:
         return outcome(documents, items, self.run, self.settle)
 
-    def settle(self, items: Items) -> Found:
+    def settle(self, items: Items) -> tuple[Removals, Found]:
         (rank,) = read(self.folder / ("rows" if self.run.job.options.level is None else "units"), "rank")
         self.table("items", rank=rank[items.member])
         self.all("collide", [items.scope] * self.parts)
@@ -155,7 +155,7 @@ class Partitioned:
         cut = Cut(**pq.read_table(self.folder / "cut" / "0.parquet").to_pylist()[0])
         (hottest,), (sizes,) = read(self.folder / "hottest", "bucket"), read(self.folder / "buckets", "size")
         removals = Removals(representative, valued(Compared(*best), job), matches, values, 0)
-        return Found(removals, cut.recall(job.recall, len(order)), spread(sizes), cut, list(map(tuple, hottest.tolist())), {})
+        return removals, Found(cut.recall(job.recall, len(order)), spread(sizes), cut, list(map(tuple, hottest.tolist())), {})
 
     def write(self, source: Source, target: Path, keep: Any, start: Any, length: Any, added: None, each: Any, edits: Any = None) -> int:
         assert added is None

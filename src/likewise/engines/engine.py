@@ -33,13 +33,11 @@ if TYPE_CHECKING:
     from likewise.stages.clusters import Clusters
     from likewise.stages.counting import Common
     from likewise.stages.facts import Facts
-    from likewise.stages.settle import Removals
 
 
 class Found(NamedTuple):
-    """The removals, and facts about the search for the report."""
+    """Facts about the search for removals, for the report."""
 
-    removals: Removals
     recall: float | None  # the probability of finding a pair at the threshold, less the loss to overfull buckets; None: unknown
     buckets: dict[str, Any]  # `stages.buckets.spread`; without buckets where items are joined
     cut: Cut  # pairs that overfull buckets left out

@@ -101,7 +101,7 @@ class Local:
     def outcome(self, documents: Numbered, items: Items) -> Fate:
         return outcome(documents, items, self.run, self.settle)
 
-    def settle(self, items: Items) -> Found:
+    def settle(self, items: Items) -> tuple[Removals, Found]:
         """The removals: candidates are compared and decided at once, or items are joined."""
         job = self.run.job
         if job.plan is None:
@@ -111,9 +111,8 @@ class Local:
         found = walk(stored, buckets, self.run.workers)
         full = of_buckets(buckets, found.representative < 0)
         cut = sampled_cut(partial(verified, stored), buckets, full, job.seed)
-        return Found(
-            with_values(found, stored), cut.recall(job.plan.recall, len(found.matches)), spread(buckets.sizes), cut, hottest(full.counts), {}
-        )
+        recall = cut.recall(job.plan.recall, len(found.matches))
+        return with_values(found, stored), Found(recall, spread(buckets.sizes), cut, hottest(full.counts), {})
 
     def pairs(self, items: Items, side: np.ndarray) -> Iterator[PairBlock]:
         yield from pair_source(self.run.job)(items, self.run, side)
@@ -150,12 +149,12 @@ def takes(method: Text | Measure) -> Callable[[np.ndarray], int]:
     return lambda held: TEXT_COPIES * len(held)
 
 
-def joined(items: Items, run: Run) -> Found:
+def joined(items: Items, run: Run) -> tuple[Removals, Found]:
     """Removals found by a join, as if all items shared one bucket."""
     scope = items.scope
     join = join_of(items, run, walk=True) if scope.inside else join_of(items, run, Among(side=items.sides))
     found = removals(join, len(items.member), Counts(), distances=run.job.distances, scope=scope)
-    return Found(found, join.recall, spread(np.zeros(0, np.int64)), Cut(0, 0, 0, 0.0), [], join.facts())
+    return found, Found(join.recall, spread(np.zeros(0, np.int64)), Cut(0, 0, 0, 0.0), [], join.facts())
 
 
 def with_values(found: Walk, stored: Sets) -> Removals:

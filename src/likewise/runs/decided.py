@@ -11,19 +11,21 @@ import pyarrow as pa
 from likewise.engines.engine import Found
 from likewise.io import bands as band_files
 from likewise.io.collection import BOTH
+from likewise.io.numbered import Numbered
 from likewise.job import Job
 from likewise.runs.items import Items, Run
 from likewise.runs.results import Decision
 from likewise.runs.shown import beginning
 from likewise.schema import DECISION_COLUMNS, DISTANCE, SIMILARITY, WHOLE_DISTANCE
 from likewise.stages.components import components
+from likewise.stages.settle import Removals
 
 
-def decide(items: Items, run: Run, settle: Callable[[Items], Found]) -> Decision:
+def decide(items: Items, run: Run, settle: Callable[[Items], tuple[Removals, Found]]) -> Decision:
     """Store the removals that ``settle`` finds in the work folder, and delete the sets and band keys there."""
     work = run.work
     if not work.done("decide"):
-        decision = decided(items, settle(items), run)
+        decision = decided(items, *settle(items), run)
         work.append({name: getattr(decision, name) for name in DECISION_COLUMNS}, step="decide", facts=decision.facts, compared=decision.compared)
     written = run.job.options.sketches  # the sets and band keys are written to the output later
     work.discard("odd", *([] if written else ["sets", *(band_files.names(run.job.plan.bands) if run.job.plan else ())]))
@@ -50,16 +52,16 @@ def counted(job: Job) -> bool:
     return bool(job.compared.cut) and job.verify == "exact" and not job.contained
 
 
-def decided(items: Items, found: Found, run: Run) -> Decision:
+def decided(items: Items, removals: Removals, found: Found, run: Run) -> Decision:
     """The outcome of every row from that of the items: kept, or removed as a duplicate of which kept row."""
     job, n, member, first = run.job, len(items.collection), items.member, items.first
-    counters = facts(items, found, run)
-    representative, value, matches, values, compared = found.removals
+    representative, value, matches, values, compared = removals
+    counters = facts(items.collection, len(member), len(matches), found, member[[first for first, _, _ in found.hottest]], run)
     removed = np.flatnonzero(representative >= 0)
     kept_row, similarity = np.full(n, -1, np.int64), np.full(n, np.nan)
     kept_row[member[removed]] = member[representative[removed]]
     similarity[member[removed]] = value[removed]
-    del found, representative, value, removed  # frees memory, which matters with many items
+    del removals, representative, value, removed  # frees memory, which matters with many items
 
     border = items.collection.rows_of_sides[0].stop
     copies = np.flatnonzero((first != np.arange(n))[:border])  # rows of a second collection stay
@@ -79,23 +81,25 @@ def decided(items: Items, found: Found, run: Run) -> Decision:
     return Decision(kept_row, similarity, exact, component, member[matches], values, counters, compared, value_of(job), counted(job))
 
 
-def facts(items: Items, found: Found, run: Run) -> dict:
-    """The counters of a removal, for the report."""
+def facts(rows: Numbered, items: int, matched: int, found: Found, of_items: np.ndarray, run: Run) -> dict[str, Any]:
+    """The counters of a removal, for the report.
+
+    items, matched: the numbers of items and of matches. of_items: int64[k], the rows of the first items of ``found.hottest``.
+    """
     cut = found.cut
-    worst = [bucket_facts(items, *bucket, run) for bucket in found.hottest]
+    worst = [bucket_facts(rows, row, *bucket[1:], run) for row, bucket in zip(of_items.tolist(), found.hottest, strict=True)]
     missed = {"missed_at_most": round(cut.missed, 1), "recall": found.recall, "buckets": worst}
     return {
-        "items": len(items.member),
+        "items": items,
         "buckets": found.buckets,
-        "matched": len(found.removals.matches),
+        "matched": matched,
         "budget": {"cut": cut.cut, "sampled": cut.sampled, "similar": cut.similar, **missed},
         **found.facts,
     }
 
 
-def bucket_facts(items: Items, first: int, size: int, cut: int, run: Run) -> dict:
+def bucket_facts(rows: Numbered, row: int, size: int, cut: int, run: Run) -> dict[str, Any]:
     """The facts about an overfull bucket that left out pairs, with the beginning of its first item, for the report."""
-    row = int(items.member[first])
-    source, position = items.collection.places(np.array([row]))
-    text = beginning(items.collection, row, run.job.want)
+    source, position = rows.places(np.array([row]))
+    text = beginning(rows, row, run.job.want)
     return {"items": size, "cut": cut, "source": source[0].as_py(), "position": int(position[0]), "text": text}

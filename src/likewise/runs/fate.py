@@ -27,6 +27,7 @@ from likewise.runs.tables import Made, Rows, clusters_rows, removed_rows
 from likewise.stages.bins import Bins
 from likewise.stages.clusters import Clusters
 from likewise.stages.facts import Facts, facts, first_true, merged
+from likewise.stages.settle import Removals
 
 #: Default of --min-left: a document of which no token is left is removed.
 LEAST_LEFT = 1
@@ -159,7 +160,7 @@ class Fate:
         return Edits(want, row[first], begin[first], end[np.append(first[1:], True)], units.in_characters)
 
 
-def outcome(documents: Numbered, items: Items, run: Run, settle: Callable[[Items], Found]) -> Fate:
+def outcome(documents: Numbered, items: Items, run: Run, settle: Callable[[Items], tuple[Removals, Found]]) -> Fate:
     """The outcome of all documents; ``settle`` finds the removals among the items."""
     assert isinstance(documents, Collection)
     return fate_of(documents, items, decided.decide(items, run, settle), run)

@@ -134,7 +134,9 @@ class Decision:
             low = np.bincount(place[self.similarity[measured] < half_way], minlength=len(heads))
         others = heads[np.searchsorted(heads, rows.rows_of_sides[1].start) :]
         items = np.unique(rows.document[others], return_index=True)[1] if isinstance(rows, Units) else slice(None)
-        return clusters.clusters(clusters.Block(heads, self.component[heads], members, near, low, rows.source_of(others[items])))
+        first = np.zeros(len(heads), bool)
+        first[np.unique(self.component[heads], return_index=True)[1]] = True
+        return clusters.clusters(clusters.Block(heads, first, members, near, low, rows.source_of(others[items])))
 
 
 #: Columns of removed records that are shown where all records have ids.

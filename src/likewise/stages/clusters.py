@@ -23,10 +23,10 @@ LISTED = 10
 
 
 class Block(NamedTuple):
-    """Some clusters, one entry each, in any order. All clusters of a component are in one block."""
+    """Some clusters, one entry each, in any order."""
 
     head: np.ndarray  # int64[n]: the rank (stages.facts) of the representative
-    component: np.ndarray  # int64[n]: the rank of the first representative of the component
+    first: np.ndarray  # bool[n]: the first cluster of its component
     members: np.ndarray  # int64[n]: items removed for the representative
     near: np.ndarray  # int64[n]: near-duplicates of known similarity among them; 0 for kinds without templates
     low: np.ndarray  # int64[n]: near-duplicates less similar than half-way to 1
@@ -57,7 +57,7 @@ def clusters(block: Block) -> Clusters:
     size, near, low = block.members + 1, block.near, block.low
     chosen = np.flatnonzero((near >= LARGE) & (low >= MOSTLY * near))
     return Clusters(
-        len(np.unique(block.component)),
+        int(np.count_nonzero(block.first)),
         *np.unique(size, return_counts=True),
         first(block.head, size),
         len(chosen),

@@ -125,7 +125,7 @@ class Spark:
         words = 8 * int(items.collection.column("size")[items.member].sum(dtype=np.int64))
         return comparing.similar_pairs(self.steps, name, pairs, self.light, self.entries, self.run.job, self.parts(items), words)
 
-    def settle(self, items: Items) -> Found:
+    def settle(self, items: Items) -> tuple[Removals, Found]:
         run, job, number = self.run, self.run.job, len(items.member)
         assert job.plan is not None
         similar = self.similar(items, self.collide(items))
@@ -140,7 +140,7 @@ class Spark:
         plan, compare = job.plan, partial(self.compare, items)
         hottest, cut = budget.estimate(self.steps, removed, plan.bands, items.scope, job.seed, self.parts(items), compare)
         removals = Removals(representative, valued(values, job), matches, value, compared)
-        return Found(removals, cut.recall(plan.recall, len(matches)), spread(*budget.sizes(self.steps, "collided")), cut, hottest, {})
+        return removals, Found(cut.recall(plan.recall, len(matches)), spread(*budget.sizes(self.steps, "collided")), cut, hottest, {})
 
     def matches(self) -> tuple[np.ndarray, Compared, np.ndarray]:
         """The similar pairs of removed items and kept ones, int64[m, 2], in order; their ratios; True for the pair with the representative."""
