@@ -15,6 +15,7 @@ import pytest
 
 import likewise as lw
 from command_line import run
+from likewise.drawing.page import policy, script
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -56,14 +57,14 @@ def test_no_element_or_attribute_of_the_report_arises_from_data():
     assert "evil" in page and "\0" not in page
     found = Elements()
     found.feed(page)
-    assert not found.tags & {"script", "img", "iframe", "object", "embed", "link", "a", "form", "input", "base"}
+    assert not found.tags & {"img", "iframe", "object", "embed", "link", "form", "base"} and page.count("<script") == 1
     assert not any("evil" in name + value or name.startswith("on") or "javascript:" in value for name, value in found.attributes)
-    assert ("content", "default-src 'none'; style-src 'unsafe-inline'") in found.attributes
+    assert ("content", policy(script())) in found.attributes
     plain = Elements()
     Path("plain.jsonl").write_text("".join(json.dumps({"id": i, "text": f"a b c d e f {'x' * i}"}) + "\n" for i in range(3)))
     lw.dedup(Path("plain.jsonl"), out="plain", threshold=0.3, by="words:2")
     plain.feed(Path("plain/report.html").read_text())
-    assert found.tags - plain.tags <= {"li", "ul", "strong", "details", "summary", "bdi", "br"}
+    assert found.tags - plain.tags <= {"li", "ul", "strong", "details", "summary", "bdi", "br", "label", "input"}
 
 
 def test_charts_escape_their_labels():

@@ -40,7 +40,8 @@ def test_the_page_says_nothing_of_texts_where_there_are_none(tmp_path, items):
     assert run("report", tmp_path / "out").exit_code == 0
     assert (tmp_path / "out/report.html").read_text() == page  # the examples as well, which are read again
     said, axis = SAID[items.by]
-    words = html.unescape(re.sub(r"<[^>]+>", "", re.sub(r"(?s)<style>.*?</style>|<details.*?</details>", "", page)))
+    hidden = r"(?s)<style>.*?</style>|<script>.*?</script>|<details><summary>(All options|Machine).*?</details>"
+    words = html.unescape(re.sub(r"<[^>]+>", "", re.sub(hidden, "", page)))
     assert said in words and not re.search(r"shingle|document|[^-]\btexts?\b", words)
     shown = re.findall(r"Example \d: near-duplicate, (distance|similarity) ([\d.]+)", words)
     assert len(shown) >= 4 and {name for name, _ in shown} == {"distance" if items.distance else "similarity"}

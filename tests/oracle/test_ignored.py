@@ -189,8 +189,8 @@ def test_removal_audit_and_similarity_agree(folder, likewise):
         assert shown.err == ""
         assert "or all its shingles are ignored" in likewise("show", name, "62").out
         page = (folder / name / "report.html").read_text()
-        assert "Ignored shingles are left out of both." in page and "<h2>Ignored shingles</h2>" in page
-        assert (NOTICE in page.partition("<h2>Ignored shingles</h2>")[2].partition("</section>")[0]) == (name == "common")
+        assert "Ignored shingles are left out of both." in page and "<h3>Ignored shingles</h3>" in page
+        assert (NOTICE in page.partition("<h3>Ignored shingles</h3>")[2].partition("</section>")[0]) == (name == "common")
     with pytest.raises(lw.UsageError, match="the texts that this output ignores came from Python and are not stored; give ignore="):
         lw.audit("data")
     with pytest.raises(lw.DataError, match="the ignored shingles are not those of the output"):

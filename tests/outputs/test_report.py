@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
 
@@ -11,109 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.drawing.markup import VOID, tag, text
+from likewise.drawing.markup import tag, text
 from likewise.report import diff
-from likewise.report.examples import CONTEXT, MOST_RUNS, Example, side_by_side
-from likewise.report.html import MOST_SOURCES, render
+from likewise.report.examples import CONTEXT, MOST_RUNS, side_by_side
+from likewise.report.html import render
+from likewise.report.page.sources import MOST_SOURCES
+from report_pages import PLAN, Page, example, report, run_facts
 
 ELEMENTS = """html head meta title style body main header footer section article h1 h2 h3 h4 p strong b span code bdi ins del ul li div
-    table caption thead tbody tfoot tr th td details summary svg g defs pattern path circle rect line text polygon polyline"""
-CURVE = [[0.0, 0.0], [0.5, 0.1], [0.7, 0.6], [0.9, 0.998], [1.0, 1.0]]
-PLAN = {"bands": 16, "rows": 6, "recall": 0.99228, "sketch": "oph", "chosen_by": "plan"}
-
-
-class Page(HTMLParser):
-    """The page as a browser takes it; fails where tags do not balance."""
-
-    def __init__(self, page: str):
-        super().__init__(convert_charrefs=True)
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.rows: list[list[str]] = []
-        self.words = ""
-        self.by_tag: dict[str, list[str]] = {}
-        self._open: list[str] = []
-        self.feed(page)
-        self.close()
-        assert self._open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        assert len(dict(attrs)) == len(attrs)
-        if tag in VOID:
-            return
-        self._open.append(tag)
-        self.by_tag.setdefault(tag, []).append("")
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag):
-        assert self._open.pop() == tag
-
-    def handle_data(self, data):
-        if "style" in self._open:
-            return
-        self.words += data
-        for name in {*self._open}:
-            self.by_tag[name][-1] += data
-        if {"td", "th"} & {*self._open}:
-            self.rows[-1][-1] += data
-
-    def comment_or_instruction(self, data):
-        raise AssertionError(f"neither comments nor instructions stand in the page: {data!r}")
-
-    handle_comment = handle_pi = unknown_decl = comment_or_instruction
-
-    def handle_decl(self, decl):
-        assert decl == "doctype html"
-
-
-def report(**changed: Any) -> dict[str, Any]:
-    method = {"by": "words:5", "normalize": ["nfc", "lower"], "plan": PLAN, "keep": "first", "prefer": [], "copies": "none", "seed": 0}
-    made = {
-        "schema": "likewise/report/1",
-        "counts": {
-            "read": 1234, "kept": 1000, "removed": 229, "rejected": 5, "removed_exact": 150, "removed_near": 79,
-            "empty": 3, "without_text": 2, "too_short_to_judge": 4,
-        },
-        "method": method,
-        "threshold": 0.8,
-        "curve": CURVE,
-        "verified": "exact",
-        "items": 1111,
-        "buckets": {"number": 640, "largest": 321, "by_size": {"2": 600, "3-4": 39, "257-512": 1}},
-        "matched": 87,
-        "budget": {"cut": 0, "recall": 0.99228, "buckets": []},
-        "clusters": {
-            "number": 61,
-            "components": 59,
-            "by_size": {"2": 50, "3": 6, "4": 4, "133": 1},
-            "largest": [{"representative": "doc-7", "source": "a.jsonl", "position": 17, "items": 133}],
-        },
-        "sources": [
-            {"source": "a.jsonl", "read": 1000, "kept": 900, "removed": 98, "rejected": 2},
-            {"source": "b.jsonl", "read": 234, "kept": 100, "removed": 131, "rejected": 3},
-        ],
-        "warnings": [],
-    }  # fmt: skip
-    return made | changed
-
-
-def run_facts() -> dict[str, Any]:
-    return {
-        "seconds": {"reading": 3.0, "comparing": 1.0},
-        "compared": 7654,
-        "inputs": [{"path": "/home"}],
-        "threads": 2,
-        "peak_memory_bytes": 123456,
-        "versions": {"numpy": "2.4"},
-    }
-
-
-def example(kept: str, removed: str, **changed: Any) -> Example:
-    given = {"kept_id": "k", "kept_source": "a", "removed_id": "r", "removed_source": "b", "similarity": 0.875, "reason": "near"}
-    return Example(**(given | {"kept_text": kept, "removed_text": removed} | changed))
+    table caption thead tbody tfoot tr th td details summary svg g defs pattern path circle rect line text polygon polyline
+    dl dt dd a time button input label output figure blockquote img script"""
 
 
 def test_the_page_says_what_the_report_holds():
@@ -174,7 +80,8 @@ def test_data_never_becomes_markup():
     written = render(hostile, run, examples)
     page = Page(written)
     assert {name for name, _ in page.tags} <= {*ELEMENTS.split()}
-    assert not any(name.startswith("on") or name in ("src", "href") for _, attributes in page.tags for name in attributes)
+    assert not any(name.startswith("on") or name == "src" for _, attributes in page.tags for name in attributes)
+    assert {attributes["href"][0] for _, attributes in page.tags if "href" in attributes} == {"#"}
     written.encode("utf-8")
     assert not re.search("[\x00\x1b\u202e]", written)
     assert page.by_tag["li"][0] == shown(HOSTILE)
@@ -193,12 +100,17 @@ def test_any_string_is_one_text_and_one_attribute(data):
 
 def test_nothing_comes_from_elsewhere():
     written = render(report(), run_facts(), [example("a b", "a c")])
-    assert not re.search(r"https?:|@import|<link|<script|<img|url\((?!#)", written)
+    assert not re.search(r"https?:|@import|<link|<img|url\((?!#)", written)
     page = Page(written)
     assert ("html", {"lang": "en"}) in page.tags
     assert any((attributes.get("content") or "").startswith("default-src 'none'") for _, attributes in page.tags)
-    identities = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
-    assert set(re.findall(r"url\(#(\w+)\)", written)) == identities
+    identities = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    links = {attributes["href"] for _, attributes in page.tags if "href" in attributes}
+    assert (
+        len({*identities}) == len(identities)
+        and links <= {f"#{name}" for name in identities}
+        and set(re.findall(r"url\(#(\w+)\)", written)) <= {*identities}
+    )
     assert all(attributes.get("aria-label") or attributes.get("aria-hidden") for name, attributes in page.tags if name == "svg")
     assert [name for name, _ in page.tags].count("table") == [name for name, _ in page.tags].count("caption")
     levels = [int(name[1]) for name, _ in page.tags if re.fullmatch("h[1-6]", name)]

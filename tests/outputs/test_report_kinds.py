@@ -39,8 +39,8 @@ def made(folder: Path, field: str, items: list[Any], *flags: object) -> tuple[Pa
 
 
 def page(out: Path) -> str:
-    """The words of the page, but for those that are hidden at first."""
-    written = re.sub(r"(?s)<style>.*?</style>|<details.*?</details>", "", (out / "report.html").read_text())
+    """The words of the page."""
+    written = re.sub(r"(?s)<style>.*?</style>|<script>.*?</script>", "", (out / "report.html").read_text())
     return html.unescape(re.sub(r"<[^>]+>", "|", written).replace("||", "|"))
 
 

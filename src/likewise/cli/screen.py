@@ -19,6 +19,7 @@ from likewise.drawing.controls import in_line as in_line
 from likewise.drawing.numbers import counted as counted
 from likewise.drawing.numbers import figure as figure
 from likewise.drawing.numbers import percent as percent
+from likewise.drawing.numbers import size as size
 from likewise.errors import naming
 from likewise.messages import on_command_line
 
@@ -86,21 +87,6 @@ def typed(arguments: Iterable[str]) -> str:
 def escaped(text: str) -> str:
     raw = os.fsencode(text).replace(b"\\", b"\\\\").replace(b"'", b"\\'")
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in raw.decode("utf-8", "backslashreplace"))
-
-
-def size(number: float) -> str:
-    """Bytes for people, in powers of 1000.
-
-    >>> size(999), size(24_100_000)
-    ('999 B', '24.1 MB')
-    """
-    for unit in ("B", "kB", "MB", "GB"):
-        if number < 999.5 or (unit == "B" and number < 1000):
-            break
-        number /= 1000
-    else:
-        unit = "TB"
-    return f"{number:.0f} {unit}" if unit == "B" or number >= 99.95 else f"{number:.3g} {unit}"
 
 
 def duration(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Numbers as bars: the stacked bar, bars by size."""
+"""Numbers as bars: the stacked bar, bars by size, and the histogram of values."""
 
 from __future__ import annotations
 
@@ -6,50 +6,38 @@ from collections.abc import Sequence
 
 from likewise.drawing.markup import Html, join, tag
 from likewise.drawing.numbers import count, counted, share
-from likewise.drawing.svg import svg
+
+#: The part of the width that the longest bar takes; its number stands beside it.
+LONGEST = 0.8
 
 
 def stacked_bar(parts: Sequence[tuple[str, int, str]], label: str) -> Html:
     """Return one bar cut into (name, number, class), with a legend of the numbers. Each nonzero part is visibly wide."""
-    width, height = 920, 34
     total = sum(number for _, number, _ in parts)
-    shown = [(number, class_) for _, number, class_ in parts if number]
-    free = width - 3.0 * len(shown)
-    x, drawn = 0.0, []
-    for number, class_ in shown:
-        wide = 3 + free * number / total
-        drawn.append(tag("rect", x=f"{x:.2f}", y=0, width=f"{max(wide - 1, 1):.2f}", height=height, class_=class_))
-        x += wide
-    if not shown:
-        drawn.append(tag("rect", x=0, y=0, width=width, height=height, class_="nothing"))
+    drawn = [tag("span", class_=class_, style=f"flex: {number}") for _, number, class_ in parts if number] or [tag("span", class_="nothing")]
     said = ", ".join(f"{name} {number:,}" for name, number, _ in parts)
     legend = [
         tag("li", swatch(class_), f" {name} ", tag("b", count(number)), " ", tag("span", share(number, total), class_="faint"))
         for name, number, class_ in parts
     ]
-    return join([svg(width, height, f"{label}: {said}", *drawn), tag("ul", *legend, class_="legend")])
+    return join([tag("div", *drawn, role="img", aria_label=f"{label}: {said}", class_="stacked"), tag("ul", *legend, class_="legend")])
 
 
 def swatch(class_: str) -> Html:
     """Return the color sample of a legend entry."""
-    return tag("svg", tag("rect", width=14, height=14, class_=class_), viewBox="0 0 14 14", class_="swatch", aria_hidden="true")
+    return tag("span", class_=f"swatch {class_}", aria_hidden="true")
 
 
 def bars(numbers: Sequence[tuple[str, int]], unit: str, label: str) -> Html:
     """Return horizontal bars of one scale, each with its name (a size or a range of sizes) and number."""
-    step, left, width = 24, 110, 640
-    most = max((number for _, number in numbers), default=1)
+    most = max((number for _, number in numbers), default=0)
     drawn: list[Html] = []
-    for place, (name, number) in enumerate(numbers):
-        y = place * step
-        wide = max(1.5, (width - left - 110) * number / most) if number else 0
-        drawn += [
-            tag("text", name, x=left - 8, y=y + 16, text_anchor="end"),
-            tag("rect", x=left, y=y + 3, width=f"{wide:.1f}", height=step - 7, class_="bar"),
-            tag("text", count(number), x=f"{left + wide + 7:.1f}", y=y + 16, class_="strong"),
-        ]
+    for name, number in numbers:
+        wide = f"max(2px, {100 * LONGEST * number / most:.2f}%)" if number else "0"
+        bar = tag("span", class_="bar", style=f"width: {wide}")
+        drawn += [tag("span", name, class_="name"), tag("span", bar, tag("span", count(number), class_="number"), class_="value")]
     said = ", ".join(f"{name}: {counted(number, unit)}" for name, number in numbers)
-    return svg(width, max(len(numbers), 1) * step, f"{label}. {said}", *drawn)
+    return tag("div", *drawn, role="img", aria_label=f"{label}. {said}", class_="bars")
 
 
 def by_powers(by_size: dict[str, int]) -> list[tuple[str, int]]:

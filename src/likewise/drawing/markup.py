@@ -8,10 +8,12 @@ from collections.abc import Iterable, Sequence
 
 from likewise.drawing.numbers import count
 
-VOID = frozenset({"meta", "br"})
+VOID = frozenset({"meta", "br", "img", "input"})
 #: Characters that HTML cannot contain (NUL, lone surrogates, noncharacters), that act on a terminal or reader (controls), and that reorder the text
 #: after them. Tab, line feed and carriage return are allowed.
 UNSHOWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
+#: Text of `numbers.share` and `numbers.percent`.
+PER_CENT = re.compile(r"(over |under |[<>] )?[0-9.]+%")
 
 
 class Html(str):
@@ -60,7 +62,7 @@ def table(caption: object, head: list[str], rows: Iterable[Sequence[object]], fo
     On a phone it scrolls sideways, also by keyboard.
     """
     rows = list(rows)
-    numeric = [any(is_number(row[column]) for row in rows) for column in range(len(head))]
+    numeric = [any(is_figure(row[column]) for row in rows) for column in range(len(head))]
     top = tag("tr", *(tag("th", name, scope="col", class_="number" if number else None) for name, number in zip(head, numeric, strict=True)))
     body = tag("tbody", *(table_row(row) for row in rows))
     bottom = tag("tfoot", table_row(foot)) if foot else None
@@ -72,12 +74,17 @@ def table(caption: object, head: list[str], rows: Iterable[Sequence[object]], fo
 def table_row(cells: Sequence[object]) -> Html:
     """A row of a table, with its first cell as heading."""
     first, *rest = cells
-    return tag("tr", tag("th", cell(first), scope="row"), *(tag("td", cell(value), class_="number" if is_number(value) else None) for value in rest))
+    return tag("tr", tag("th", cell(first), scope="row"), *(tag("td", cell(value), class_="number" if is_figure(value) else None) for value in rest))
 
 
 def cell(value: object) -> object:
     """A number with thousands separators; any other value unchanged."""
     return count(value) if is_number(value) else value
+
+
+def is_figure(value: object) -> bool:
+    """True for a number, and for a share in per cent as text (`numbers.share`)."""
+    return is_number(value) or (isinstance(value, str) and PER_CENT.fullmatch(value) is not None)
 
 
 def is_number(value: object) -> bool:

@@ -68,6 +68,21 @@ def shown(threshold: float) -> str:
     return repr(threshold)
 
 
+def size(number: float) -> str:
+    """Bytes for people, in powers of 1000.
+
+    >>> size(999), size(24_100_000)
+    ('999 B', '24.1 MB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 999.5 or (unit == "B" and number < 1000):
+            break
+        number /= 1000
+    else:
+        unit = "TB"
+    return f"{number:.0f} {unit}" if unit == "B" or number >= 99.95 else f"{number:.3g} {unit}"
+
+
 def figure(value: float, name: str) -> str:
     """A similarity, or a distance, in a column of them.
 

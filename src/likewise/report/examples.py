@@ -19,6 +19,8 @@ CONTEXT = {"equal": 12, "delete": 40, "insert": 40}
 #: Maximum number of runs shown of a text.
 MOST_RUNS = 200
 MARKS = {"delete": "del", "insert": "ins"}
+#: Lines that a box shows, and about how many characters a line has in half of a page.
+ROOM, LINE = 12, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Example:
     value: str = "similarity"  # or distance
     by: str = "words:5"
     groups: differences.Groups | None = None  # of elements
+    group: str = ""  # of examples: borderline, middle, high and so on; empty in a choice without groups
 
 
 def side_by_side(example: Example, number: int, estimated: bool) -> Html:
@@ -51,11 +54,21 @@ def side_by_side(example: Example, number: int, estimated: bool) -> Html:
         return join(marked(runs, own, whole=of_payload(example.kind).look not in (WORDS, SIGNS)))
 
     look = "text digits" if of_payload(example.kind).look in (NUMBERS, DIGITS) else "text"
-    kept = side("Kept", example.kept_id, example.kept_source, example.kept_position, body(example.kept_text, "insert"), look)
-    removed = side("Removed", example.removed_id, example.removed_source, example.removed_position, body(example.removed_text, "delete"), look)
+    long = max(room(example.kept_text), room(example.removed_text)) > ROOM
+    kept = side("Kept", example.kept_id, example.kept_source, example.kept_position, body(example.kept_text, "insert"), look, long)
+    removed = side("Removed", example.removed_id, example.removed_source, example.removed_position, body(example.removed_text, "delete"), look, long)
     remark = differences.remark(example.kind, example.removed_text, example.kept_text)
     note = tag("p", f"{remark[0].upper()}{remark[1:]}.", class_="faint") if remark else None
-    return tag("article", tag("h3", f"Example {number}: {verdict(example, estimated)}"), tag("div", kept, removed, class_="pair"), note)
+    whole = tag("label", tag("input", type="checkbox"), " Show all of both", class_="whole") if long else None
+    title = tag("h3", f"Example {number}: {verdict(example, estimated)}")
+    known = example.similarity is not None and not math.isnan(example.similarity) and example.reason == "near"
+    pair = tag("div", kept, removed, class_="pair")
+    return tag("article", title, pair, whole, note, data_value=f"{example.similarity:.9g}" if known else None)
+
+
+def room(text: str) -> int:
+    """Return about how many lines a text takes in half of a page."""
+    return text.count("\n") + len(text) // LINE
 
 
 def verdict(example: Example, estimated: bool) -> str:
@@ -73,12 +86,13 @@ def verdict(example: Example, estimated: bool) -> str:
     return f"near-duplicate, {example.value} {'about ' * estimated}{how_much}{' (an estimate)' * estimated}"
 
 
-def side(title: str, identity: object, source: str, position: int | None, body: Html, look: str) -> Html:
-    """Return one item of an example, with its id and place."""
+def side(title: str, identity: object, source: str, position: int | None, body: Html, look: str, long: bool) -> Html:
+    """Return one item of an example, with its id and place; a long one in a box that scrolls."""
     place = f", position {position:,}" if position is not None else ""
     heading = tag("h4", f"{title}: ", named(identity))
     where = tag("p", tag("bdi", source), place, class_="faint")
-    return tag("section", heading, where, tag("p", body, class_=look, dir="auto"))
+    scrolls = {"tabindex": 0, "role": "group", "aria_label": f"{title} item"} if long else {}
+    return tag("section", heading, where, tag("p", body, class_=f"{look} limited" if long else look, dir="auto", **scrolls))
 
 
 def marked(runs: list[tuple[str, str]], own: str, *, whole: bool) -> Iterator[Html]:

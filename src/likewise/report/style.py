@@ -1,56 +1,63 @@
-"""The style sheet of report.html: light and dark, wide and narrow, screen and paper."""
+"""The style sheet of report.html, in addition to that of every page."""
 
 from __future__ import annotations
 
-from likewise.drawing.style import CHART, variables
+from likewise.drawing.style import BASE
 
-STYLE = f"""
-:root {{ color-scheme: light dark; {variables(0)} }}
-@media screen and (prefers-color-scheme: dark) {{ :root {{ {variables(1)} }} }}
-{CHART}"""
-STYLE += """\
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
-h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .3rem; }
-h2 { font-size: 1.3rem; margin: 2.6rem 0 .6rem; padding-top: .8rem; border-top: 1px solid var(--rule); }
-h3 { font-size: 1.02rem; margin: 1.6rem 0 .5rem; }
-h4 { font-size: .95rem; margin: 0; overflow-wrap: anywhere; }
-p { max-width: 46rem; margin: .6rem 0; }
-code { font: .92em ui-monospace, monospace; overflow-wrap: anywhere; }
-summary { cursor: pointer; }
-footer { margin-top: 3rem; font-size: .875rem; }
-.faint { color: var(--faint); }
-.banner { margin: 1.2rem 0; padding: .7rem 1rem; background: var(--warn); border-left: 5px solid var(--warn-rule);
-  max-width: none; overflow-wrap: anywhere; }
-.banner h2 { margin: 0; padding: 0; border: 0; }
-.banner ul { margin: .4rem 0; padding-left: 1.2rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: .94rem; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding-bottom: .35rem; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--rule);
-  min-width: 7.5rem; overflow-wrap: anywhere; }
-thead th { color: var(--faint); font-weight: 500; overflow-wrap: normal; }
-tbody th { font-weight: 400; }
-tfoot th, tfoot td { font-weight: 600; border-bottom: 0; }
-th.number, td.number { text-align: right; white-space: nowrap; min-width: 0; }
-.chart { display: block; width: 100%; height: auto; margin: .8rem 0; }
-.legend { list-style: none; margin: .4rem 0 1rem; padding: 0; display: flex; flex-wrap: wrap; gap: .2rem 1.6rem; }
-.swatch { width: .85em; height: .85em; vertical-align: -.05em; }
-.kept { fill: var(--kept); } .exact { fill: var(--exact); }
-.equal { fill: var(--equal); } .near { fill: var(--near); } .rejected { fill: var(--rejected); }
-.nothing { fill: none; stroke: var(--rule); } .bar { fill: var(--kept); }
-article { margin: 1.4rem 0; }
-.pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
-.pair section { background: var(--card); border: 1px solid var(--rule); border-radius: 6px; padding: .8rem 1rem; min-width: 0; }
-.pair p { margin: .2rem 0; font-size: .875rem; overflow-wrap: anywhere; }
-.pair .digits { font-family: ui-monospace, monospace; }
-.pair .text { margin-top: .6rem; white-space: pre-wrap; }
-del { background: var(--del); text-decoration: line-through; text-decoration-thickness: 2px; }
+#: Of a removed item beside the kept one; shared by all pages that show pairs.
+PAIRS = """\
+article { margin: 1.4rem 0 2rem; }
+article > h3 { margin-top: 0; }
+.pair .text { margin-top: .5rem; padding-top: .5rem; border-top: 1px solid var(--rule); }
+.limited { max-height: 15rem; overflow-y: auto; }
+.whole { display: inline-block; margin: .4rem 0 0; font-size: .8rem; color: var(--faint); cursor: pointer; }
+article:has(.whole input:checked) .limited { max-height: none; }
+.pair img { display: block; max-width: 100%; height: auto; margin-top: .5rem; border: 1px solid var(--rule); }
+.members-of { margin: .5rem 0 0; font-size: .875rem; }
+.members-of dt { color: var(--faint); font-size: .8rem; margin-top: .4rem; }
+.members-of dd { margin: 0; overflow-wrap: anywhere; }
+del { background: var(--del); text-decoration: line-through; text-decoration-thickness: 1px; text-decoration-color: var(--accent); }
 ins { background: var(--ins); text-decoration: underline; text-decoration-thickness: 2px; text-underline-offset: 2px; }
-.cut { color: var(--faint); font-style: italic; }
-@media (max-width: 44rem) { .pair { grid-template-columns: 1fr; } h1 { font-size: 1.5rem; } }
-@media print { body { font-size: 11pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; } main { max-width: none; padding: 0; }
-  h2, h3 { break-after: avoid; }
-  details::details-content { content-visibility: visible; block-size: auto; } svg, tr, .pair section { break-inside: avoid; } }
+del, ins { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+@media print { .limited { max-height: none; overflow: visible; } .whole { display: none; } }
+"""
+
+STYLE = f"{BASE}{PAIRS}"
+STYLE += """\
+.kicker { font-size: .8rem; color: var(--faint); margin: 0; }
+.deck { font: 1.15rem/1.45 var(--serif); color: var(--faint); margin: 0 0 .8rem; }
+.command { font-size: .875rem; max-width: none; }
+.command code { background: var(--card); padding: .15rem .4rem; }
+.group { font-family: var(--serif); font-style: italic; color: var(--accent); font-size: 1.1rem; margin: 1.8rem 0 .4rem; }
+article.apart > h3::after { content: " \\2014 not similar enough for the threshold tried above"; color: var(--accent); font-weight: 400; }
+.beside { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 3rem; align-items: start; }
+@media (max-width: 60rem) { .beside { grid-template-columns: minmax(0, 1fr); } }
+.histogram { margin: 2.2rem 0 1rem; padding: 0; }
+.plot { position: relative; border-bottom: 1px solid var(--ink); }
+.columns { display: flex; align-items: flex-end; height: 11rem; }
+.columns > span { flex: 1; min-width: 0; min-height: 1px; background: var(--bar); box-shadow: inset -1px 0 var(--ground); }
+.columns > span.none { min-height: 0; }
+.columns > span.apart { background: var(--kept); }
+.columns > span { print-color-adjust: exact; -webkit-print-color-adjust: exact; forced-color-adjust: none; }
+.top, .line > span, .tick { position: absolute; transform: translateX(-50%); white-space: nowrap; font-size: .8rem;
+  font-variant-numeric: tabular-nums; }
+.top { top: -1.3rem; font-weight: 600; }
+.line { position: absolute; top: 0; bottom: 0; border-left: 1px dashed var(--ink); }
+.line > span { top: .1rem; background: var(--ground); padding: 0 .3rem; }
+.top.left, .tick.left, .line.left > span { transform: none; }
+.top.right, .tick.right, .line.right > span { transform: translateX(-100%); }
+.axis { position: relative; height: 1.5rem; margin-top: .2rem; color: var(--faint); }
+.slider input { display: block; max-width: none; margin-top: .2rem; margin-bottom: .2rem; accent-color: var(--accent); }
+.slider output { font-weight: 600; font-variant-numeric: tabular-nums; }
+.cluster { border-top: 1px solid var(--rule); padding-top: .8rem; margin: 1.2rem 0; max-width: 48rem; }
+.cluster p { margin: .2rem 0; font-size: .9rem; overflow-wrap: anywhere; }
+.cluster .size { font-size: 1rem; }
+.reason { color: var(--accent); }
+blockquote { margin: .3rem 0; font: 1.02rem/1.45 var(--serif); overflow-wrap: anywhere; }
+.members { list-style: none; padding: 0; margin: .4rem 0; font-size: .875rem; }
+.members li { padding: .35rem 0; border-top: 1px solid var(--rule); overflow-wrap: anywhere; }
+.snippet { display: block; color: var(--faint); overflow-wrap: anywhere; }
+.matrix td { min-width: 3.2rem; padding: .3rem .5rem; border: 1px solid var(--ground);
+  background: color-mix(in srgb, var(--near) var(--shade, 0%), var(--card)); print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.matrix thead th { max-width: 9rem; padding-right: .5rem; }
 """

@@ -1,0 +1,1 @@
+"""The sections of report.html, one idea a module; `likewise.report.html` puts them in order."""

@@ -1,0 +1,90 @@
+"""The distribution of similarities at removal: was the threshold right? And the pairs nearest to it first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from likewise.drawing.histogram import Bin as HistogramBin
+from likewise.drawing.histogram import Histogram, histogram, of_steps, thresholds
+from likewise.drawing.markup import Html, join, tag
+from likewise.drawing.numbers import counted
+from likewise.kinds import of_payload
+from likewise.report import wording
+from likewise.report.examples import Example, side_by_side
+from likewise.report.page.frame import Report, by, limit_of, noun, section, threshold_name, value_of
+
+#: Titles of groups of examples (`Example.group`).
+GROUPS = {
+    "borderline": "Nearest the threshold",
+    "middle": "From the middle",
+    "high": "Most similar",
+    "unchecked": "Not checked",
+    "copy": "Copies",
+}
+
+
+def removed(report: Report) -> Html | None:
+    """Return the section on the distribution of similarities at removal, or None."""
+    found = report.get("removals")  # earlier versions did not write this
+    if not found or not found["near"]:
+        return None
+    value, one, bars = value_of(report), noun(report), binned(report)
+    middle = wording.amount(found["median"], value, by(report))
+    said = f"The chart shows {counted(found['near'], 'near-duplicate')} by {value} to the {one} that was kept instead. The median is {middle}. "
+    said += "Exact copies are not included."
+    title = f"{value.capitalize()} of removed and kept {noun(report, plural=True)}"
+    limit = f"{threshold_name(report).lower()} {limit_of(report)}"
+    marks = [(float(report["threshold"]), limit), *([(found["median"], f"median {middle}")] if len(bars.bins) > 2 else [])]
+    chart = histogram(bars, f"Near-duplicates by {value}", sentence(report), marks)
+    counts = thresholds(bars, "Beyond a stricter limit" if bars.falling else "Below a higher threshold", "near-duplicates")
+    note = "The counts are exact for the pairs of this run. How many more would stay can differ: "
+    note += f"a {one} may also be similar to another one that is kept."
+    several = tag("div", chart, counts, class_="beside") if counts else chart
+    return section(title, tag("p", said), several, tag("p", note, class_="faint") if counts else None, name="threshold")
+
+
+def binned(report: Report) -> Histogram:
+    """Return the histogram of a report; of an earlier version, its ten bins."""
+    found, falling = report["removals"], value_of(report) == "distance"
+    if "histogram" in found:
+        fine = found["histogram"]
+        return of_steps(fine["first"], fine["step"], fine["counts"], falling=falling, whole=whole(report))
+    return Histogram([HistogramBin(*one) for one in found["by_value"]], falling, whole(report))
+
+
+def whole(report: Report) -> bool:
+    """Return whether values are whole numbers, such as bits."""
+    facts = wording.measured(by(report))
+    return bool(facts and facts.whole)
+
+
+def sentence(report: Report) -> str:
+    """Return what the slider says."""
+    found, one = report["removals"], noun(report)
+    place, reach = ("an upper limit of", "too far from") if value_of(report) == "distance" else ("a threshold of", "not similar enough to")
+    have = f"{{number}} of the {counted(found['near'], 'near-duplicate')} ({{share}}) would be {reach} the {one} kept in their place."
+    return f"At {place} {{threshold}}, {have}"
+
+
+def pairs(report: Report, examples: Sequence[Example]) -> Html | None:
+    """Return the section of examples, or None."""
+    if not examples:
+        return None
+    one = noun(report)
+    own = [tag("del", "struck through"), f" if only the removed {one} has them, ", tag("ins", "underlined"), " if only the kept one has them. "]
+    what, remark = wording.GROUPS if examples[0].groups else of_payload(examples[0].kind).marked
+    legend = [f"{what.capitalize()} that differ are marked: ", *own, remark] if what else []
+    legend += [wording.UNGROUPED] if report["method"].get("groups") and not examples[0].groups else []
+    said = tag("p", *legend, tag("code", "likewise show OUT ID"), f" shows any other removed {one}.")
+    return section(f"Examples of removed {noun(report, plural=True)}", said, *grouped(report, examples), name="borderline")
+
+
+def grouped(report: Report, examples: Sequence[Example]) -> list[Html]:
+    """Return the examples, each group with its title."""
+    shown: list[Html] = []
+    numbered = enumerate(examples, 1)
+    for group, members in groupby(numbered, lambda each: each[1].group):
+        drawn = join([side_by_side(example, number, report["verified"] == "estimate") for number, example in members])
+        shown.append(tag("div", tag("p", GROUPS[group], class_="group") if group in GROUPS else None, drawn))
+    return shown

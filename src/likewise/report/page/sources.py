@@ -1,0 +1,55 @@
+"""The sources: how much of each was removed, and which source duplicates which."""
+
+from __future__ import annotations
+
+from likewise.drawing.markup import Html, tag
+from likewise.drawing.markup import table as table_of
+from likewise.drawing.numbers import count, counted, share
+from likewise.report.page.frame import Report, noun, section
+
+#: Maximum number of sources listed on the page; the rest is counted.
+MOST_SOURCES = 200
+
+
+def sources(report: Report) -> Html:
+    """Return the section on sources."""
+    listed = sorted(report["sources"], key=lambda source: -source["removed"])
+    names = ["read", "kept", "removed", "rejected"]
+    rows = [[tag("bdi", s["source"]), *(s[name] for name in names), share(s["removed"], s["read"])] for s in listed[:MOST_SOURCES]]
+    n = report["counts"]
+    foot = [f"all {counted(len(listed), 'source')}", *(n[name] for name in names), share(n["removed"], n["read"])]
+    more = len(listed) - MOST_SOURCES
+    said = f"{counted(more, 'more source with fewer removals is', 'more sources with fewer removals are')} not listed; report.json has them all."
+    note = tag("p", said) if more > 0 else None
+    table = table_of("Counts by source, most removals first", ["source", *names, "share removed"], rows, foot)
+    return section("Sources", table, note, matrix(report), name="sources")
+
+
+def matrix(report: Report) -> Html | None:
+    """Return the table of which source duplicates which: the darker a cell, the more; None with a single source."""
+    found = report.get("matrix")
+    if not found or len(found["counts"]) < 2:
+        return None
+    names = [*found["sources"], *([f"{found['other']:,} others"] if found.get("other") else [])]
+    most = max((number for row in found["counts"] for number in row), default=0)
+    head = tag("tr", tag("th", "removed from", scope="col"), *(tag("th", tag("bdi", name), scope="col") for name in names))
+    rows = [
+        tag("tr", tag("th", tag("bdi", name), scope="row"), *(cell(number, most) for number in row))
+        for name, row in zip(names, found["counts"], strict=True)
+    ]
+    within = sum(row[place] for place, row in enumerate(found["counts"][: len(found["sources"])]))
+    total = sum(map(sum, found["counts"]))
+    removed = counted(total, f"removed {noun(report)}", f"removed {noun(report, plural=True)}")
+    least = "at least " if found.get("other") else ""
+    said = f"Of {removed}, {least}{share(within, total)} duplicate a {noun(report)} of the same source."
+    caption = tag("caption", "Which source duplicates which: rows removed, columns kept in their place")
+    grid = tag("table", caption, tag("thead", head), tag("tbody", *rows), class_="matrix")
+    return tag(
+        "div", tag("h3", "Across sources"), tag("p", said), tag("div", grid, class_="wide", tabindex=0, role="region", aria_label="Across sources")
+    )
+
+
+def cell(number: int, most: int) -> Html:
+    """Return a cell of the matrix, shaded by its share of the largest number."""
+    shade = f"--shade: {100 * number / most:.0f}%" if number else None
+    return tag("td", count(number) if number else tag("span", "0", class_="faint"), class_="number", style=shade)

@@ -1,0 +1,168 @@
+"""The parts of report.html that a reader works with: cards, the histogram with its slider, clusters, the matrix of sources; and its policy."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import likewise as lw
+from likewise.drawing.histogram import Bin, Histogram, histogram, of_steps, thresholds
+from likewise.drawing.page import document, script
+from likewise.report.html import render
+from report_pages import Page, example, report, run_facts
+
+#: Ten near-duplicates: five from 0.80 to 0.85, three from 0.85 to 0.90, two above.
+FOUND = {"near": 10, "median": 0.84, "by_value": [[0.8, 0.9, 8], [0.9, 1.0, 2]], "histogram": {"first": 0.8, "step": 0.05, "counts": [5, 3, 0, 2]}}
+CLUSTER = {
+    "representative": "doc-7", "source": "a.jsonl", "position": 17, "text": "Page of the menu", "items": 40, "near": 38, "low": 36, "sources": 3,
+    "least": 0.8, "median": 0.82, "reasons": ["template", "sources"],
+    "members": [
+        {"id": "doc-9", "source": "b.jsonl", "position": 4, "similarity": 0.8, "reason": "near", "text": "Another page"},
+        {"id": "doc-8", "source": "a.jsonl", "position": 3, "similarity": 1.0, "reason": "exact", "text": None},
+    ],
+}  # fmt: skip
+
+
+def words(written: str) -> str:
+    return Page(written).words
+
+
+def attributes(written: str, name: str) -> list[dict[str, str | None]]:
+    return [given for tag, given in Page(written).tags if tag == name]
+
+
+# the policy
+
+
+def test_the_policy_allows_the_one_script_and_no_other() -> None:
+    written = render(report(), run_facts(), [])
+    [policy] = [given["content"] for given in attributes(written, "meta") if given.get("http-equiv")]
+    [inside] = re.findall(r"(?s)<script>(.*?)</script>", written)
+    digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in str(policy) and str(policy).startswith("default-src 'none'; ")
+    assert "unsafe-eval" not in str(policy) and policy is not None and "'unsafe-inline'" not in policy.partition("script-src")[2]
+    assert "script-src" not in "".join(document("a page", [], style="")) and "<script" not in "".join(document("a page", [], style=""))
+    assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|eval\(|fetch\(|XMLHttpRequest", script())
+
+
+# the histogram
+
+
+def test_levels_count_what_a_stricter_threshold_does_not_reach() -> None:
+    found = of_steps(0.8, 0.05, [5, 3, 0, 2], falling=False, whole=False)
+    assert [tuple(level) for level in found.levels()] == [(0.8, 0), (0.85, 5), (0.9, 8), (0.95, 8)] and found.total == 10
+    distances = of_steps(0, 1, [4, 3, 2], falling=True, whole=True)
+    assert [tuple(level) for level in distances.levels()] == [(0, 5), (1, 2), (2, 0)]  # beyond 0 are three at 1 and two at 2
+    real = of_steps(0, 0.5, [4, 3], falling=True, whole=False)
+    assert [tuple(level) for level in real.levels()] == [(0.5, 3), (1.0, 0)]
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=200), st.booleans())
+def test_levels_are_sums_of_bins(counts: list[int], falling: bool) -> None:
+    found = of_steps(3, 2, counts, falling=falling, whole=True)
+    for place, level in enumerate(found.levels()):
+        beyond = counts[place + 1 :] if falling else counts[:place]
+        assert level.number == sum(beyond)
+
+
+def test_the_slider_has_the_levels_and_is_hidden_without_a_script() -> None:
+    written = render(report(removals=FOUND), None, [])
+    [figure] = attributes(written, "figure")
+    assert json.loads(str(figure["data-levels"])) == [["0.8", 0], ["0.85", 5], ["0.9", 8], ["0.95", 8]] and figure["data-total"] == "10"
+    assert "At a threshold of {threshold}, {number} of the 10 near-duplicates ({share}) would be not similar enough" in str(figure["data-sentence"])
+    [slider] = [given for given in attributes(written, "div") if given.get("class") == "slider"]
+    assert slider["hidden"] == "" and "data-falling" not in figure
+    rows = Page(written).rows
+    assert ["0.85", "5", "50.0%"] in rows and ["0.9", "8", "80.0%"] in rows and ["0.95", "8", "80.0%"] in rows
+
+
+def test_each_bin_has_a_column_as_high_as_its_share_of_the_largest() -> None:
+    written = histogram(of_steps(0.8, 0.05, [5, 3, 0, 2], falling=False, whole=False), "Near-duplicates", "")
+    assert re.findall(r"height:([\d.]+)%", written) == ["100.0", "60.0", "0.0", "40.0"] and "5 removals" in written
+
+
+def test_the_table_has_round_thresholds() -> None:
+    fine = of_steps(0.8, 0.001, [1] * 200, falling=False, whole=False)
+    shown = Page("<!doctype html>" + str(thresholds(fine, "Below", "near-duplicates"))).rows[1:]
+    assert shown == [["0.85", "50", "25.0%"], ["0.9", "100", "50.0%"], ["0.95", "150", "75.0%"]]
+    assert thresholds(Histogram([Bin(1.0, 1.0, 4)]), "Below", "near-duplicates") is None
+
+
+@pytest.mark.parametrize(("by", "within"), [("levenshtein", 2), ("levenshtein", 0)])
+def test_distances_fall(by: str, within: int) -> None:
+    found = lw.dedup(["anna", "hanna", "hannah", "otto", "Anna"], by=by, within=within).report
+    written = render(found, None, [])
+    if within:
+        [figure] = attributes(written, "figure")
+        assert figure["data-falling"] == "yes" and "an upper limit of {threshold}" in str(figure["data-sentence"])
+        below = sum(number for value, _, number in found["removals"]["by_value"] if value > 0)
+        assert json.loads(str(figure["data-levels"]))[0] == ["0", below]
+    else:
+        assert not attributes(written, "figure")
+
+
+# cards, clusters, sources
+
+
+def test_cards_have_the_numbers_of_the_run() -> None:
+    facts = run_facts() | {
+        "input_bytes": 5_000_000,
+        "output_bytes": 4_000_000,
+        "command": "likewise dedup in -o <b>",
+        "finished": "2026-11-30T05:42:33+01:00",
+    }
+    page = Page(render(report(needs_review=[{"text": "3 clusters look like pages of one template", "target": "sources"}]), facts, []))
+    assert page.by_tag["dt"] == ["Removed", "Size removed", "Threshold", "Expected recall", "Needs review"]
+    figures = [
+        words for words, given in zip(page.by_tag["dd"], [a for t, a in page.tags if t == "dd"], strict=True) if given.get("class") == "figure"
+    ]
+    assert figures == ["229", "1 MB", "0.8", "99.2%", "1"] and "20.0% of 5 MB of files" in page.words
+    assert "likewise dedup in -o <b>" in page.by_tag["code"] and "30 November 2026, 05:42 UTC+01:00" in page.words
+    assert ("a", {"href": "#sources"}) in page.tags and "sources" in [given.get("id") for _, given in page.tags]
+    assert "Needs review" in page.by_tag["h2"]
+
+
+def test_suspicious_clusters_say_why_and_show_their_members() -> None:
+    page = Page(render(report(suspicious=[CLUSTER]), None, []))
+    assert "40 documents a template? Most of its members are just similar enough, from many sources" in page.words
+    assert "Least similarity 0.8; median 0.82; 94.7% of 38 near-duplicates in the lower half; 3 sources." in page.words
+    assert "Page of the menu" in page.by_tag["blockquote"]
+    assert page.by_tag["li"][-2:] == ["similarity 0.8 doc-9 in b.jsonl, position 4Another page", "exact copy doc-8 in a.jsonl, position 3"]
+    assert "and 37 more; likewise show OUT ID lists them." in page.words
+
+
+def test_the_matrix_counts_which_source_duplicates_which() -> None:
+    matrix = {"sources": ["a.jsonl", "b.jsonl"], "other": 3, "counts": [[5, 2, 0], [1, 0, 0], [0, 0, 2]]}
+    page = Page(render(report(matrix=matrix), None, []))
+    assert ["removed from", "a.jsonl", "b.jsonl", "3 others"] in page.rows and ["b.jsonl", "1", "0", "0"] in page.rows
+    assert "Of 10 removed documents, at least 50.0% duplicate a document of the same source." in page.words  # of two others it is not known
+    assert "Which source duplicates which" not in words(render(report(matrix={"sources": ["a"], "other": 0, "counts": [[7]]}), None, []))
+
+
+def test_what_an_overfull_bucket_has_in_common_is_shown() -> None:
+    cut = {"cut": 7, "recall": 0.9, "buckets": [{"items": 321, "cut": 7, "id": "x", "text": "All rights", "shared": "rights reserved"}]}
+    assert ["x", "All rights", "321", "7", "rights reserved"] in Page(render(report(budget=cut), None, [])).rows
+
+
+def test_a_report_of_an_earlier_version_still_makes_a_page() -> None:
+    old = report()
+    assert not {"removals", "suspicious", "matrix", "needs_review"} & {*old}
+    assert "1,234 documents read" in words(render(old, None, [])) and "1,234 documents read" in words(render(old, {}, []))
+
+
+# examples
+
+
+def test_long_examples_are_in_boxes_that_show_all_on_request() -> None:
+    long = "\n".join(f"line {i}" for i in range(40))
+    written = render(report(), None, [example(long, long + " more", group="borderline"), example("one", "two", group="borderline")])
+    boxes = [given for given in attributes(written, "p") if "limited" in str(given.get("class"))]
+    assert len(boxes) == 2 and all(given["tabindex"] == "0" for given in boxes) and len(attributes(written, "input")) == 1
+    assert [given["data-value"] for given in attributes(written, "article")] == ["0.875", "0.875"]
+    assert words(written).count("Nearest the threshold") == 1
