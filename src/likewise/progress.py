@@ -30,6 +30,9 @@ class Progress:
     comparing
     """
 
+    #: The command line of the run, for run.json; empty in Python.
+    command = ""
+
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self.warnings: list[str] = []

@@ -6,6 +6,10 @@ import base64
 import hashlib
 import json
 import re
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -84,7 +88,13 @@ def test_the_slider_has_the_levels_and_is_hidden_without_a_script() -> None:
 
 def test_each_bin_has_a_column_as_high_as_its_share_of_the_largest() -> None:
     written = histogram(of_steps(0.8, 0.05, [5, 3, 0, 2], falling=False, whole=False), "Near-duplicates", "")
-    assert re.findall(r"height:([\d.]+)%", written) == ["100.0", "60.0", "0.0", "40.0"] and "5 removals" in written
+    assert (
+        re.findall(r"height:([\d.]+)%", written) == ["100.0", "60.0", "0.0", "40.0"]
+        and "5 removals at 0.8-0.85" in written
+        and 'data-width="1"' in written
+    )
+    fine = histogram(of_steps(0.8, 0.001, [2] * 200, falling=False, whole=False), "Near-duplicates", "")
+    assert 'data-width="5"' in fine and fine.count("height:100.0%") == 40 and "10 removals at 0.8-0.805" in fine
 
 
 def test_the_table_has_round_thresholds() -> None:
@@ -166,3 +176,18 @@ def test_long_examples_are_in_boxes_that_show_all_on_request() -> None:
     assert len(boxes) == 2 and all(given["tabindex"] == "0" for given in boxes) and len(attributes(written, "input")) == 1
     assert [given["data-value"] for given in attributes(written, "article")] == ["0.875", "0.875"]
     assert words(written).count("Nearest the threshold") == 1
+
+
+def test_run_json_says_how_and_when_and_how_much(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"id": 1, "text": "a b c d e f"}\n' * 3)
+    before = datetime.now().astimezone().replace(microsecond=0)
+    given = ["dedup", str(path), "-o", str(tmp_path / "out"), "--by", "words:2"]
+    done = subprocess.run([sys.executable, "-P", "-m", "likewise", *given], capture_output=True, check=True)
+    assert done.returncode == 0
+    facts = json.loads((tmp_path / "out/run.json").read_text())
+    assert facts["command"] == " ".join(["likewise", *given]) and facts["command"] in (tmp_path / "out/report.html").read_text()
+    assert before <= datetime.fromisoformat(facts["finished"]) <= datetime.now().astimezone()
+    assert facts["input_bytes"] == 3 * facts["output_bytes"] == path.stat().st_size
+    lw.dedup(path, out=tmp_path / "by python", by="words:2")
+    assert "command" not in json.loads((tmp_path / "by python/run.json").read_text())

@@ -87,6 +87,7 @@ def command(
     from likewise.verbs.dedup import deduplicate
 
     progress = progress_on(screen)
+    progress.command = typed(["likewise", *map(without_secrets, sys.argv[1:])])
     for message in early_warnings(options):
         progress.warn(message)
     with resumable(options.work or work_beside(target), more):

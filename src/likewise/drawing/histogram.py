@@ -8,11 +8,13 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from likewise.drawing.markup import Html, table, tag
-from likewise.drawing.numbers import counted, ranged, shown
+from likewise.drawing.numbers import counted, ranged, share, shown
 from likewise.drawing.svg import ticks
 
 #: Rows of the table at least, where the bins allow it.
 FEWEST = 4
+#: Columns drawn at most, values in a column on average, and how many neighboring bins a column may join.
+MOST_COLUMNS, IN_COLUMN, JOINED = 80, 10, (1, 2, 5, 10, 20, 25, 50)
 
 
 class Bin(NamedTuple):
@@ -66,14 +68,17 @@ def histogram(found: Histogram, label: str, sentence: str, marks: Sequence[tuple
 
     sentence: what the slider says, with {threshold}, {number} and {share} to be replaced. marks: (value, name) of lines across the columns.
     """
-    most = max(one.number for one in found.bins)
-    tallest = max(found.bins, key=lambda one: one.number)
+    drawn = grouped(found.bins, width_of(found))
+    most = max(one.number for one in drawn)
+    tallest = max(drawn, key=lambda one: one.number)
     number = len(found.bins)
-    columns = [tag("span", style=f"height:{100 * one.number / most:.1f}%", class_=None if one.number else "none") for one in found.bins]
-    filled = ", ".join(f"{ranged(one.low, one.high)}: {counted(one.number, 'near-duplicate')}" for one in grouped(found.bins) if one.number)
-    middle = found.at(tallest.low) + 50 / number
-    top = tag("span", counted(tallest.number, "removal"), class_=placed("top", middle), style=f"left:{middle:.2f}%")
-    lines = [tag("span", tag("span", name), class_=placed("line", found.at(at)), style=f"left:{found.at(at)}%") for at, name in marks]
+    columns = [tag("span", style=f"height:{100 * one.number / most:.1f}%", class_=None if one.number else "none") for one in drawn]
+    described = grouped(found.bins, -(-number // 20))
+    filled = ", ".join(f"{ranged(one.low, one.high)}: {counted(one.number, 'near-duplicate')}" for one in described if one.number)
+    middle = found.at((tallest.low + tallest.high + found.whole) / 2)
+    peak = f"{counted(tallest.number, 'removal')} at {ranged(tallest.low, tallest.high)}"
+    top = tag("span", peak, class_=placed("top", middle), style=f"left:{middle:.2f}%")
+    lines = [mark(found.at(value), name, lower=place > 0) for place, (value, name) in enumerate(marks)]
     plot = tag("div", *columns, role="img", aria_label=f"{label}. {filled}", class_="columns")
     inset = 100 / number if found.falling else 0
     attributes = {"min": 0, "max": number - 1, "value": number - 1 if found.falling else 0, "aria_label": "Threshold", "autocomplete": "off"}
@@ -89,17 +94,30 @@ def histogram(found: Histogram, label: str, sentence: str, marks: Sequence[tuple
         tried,
         class_="histogram",
         data_levels=levels,
+        data_width=width_of(found),
         data_falling="yes" if found.falling else None,
         data_total=found.total,
         data_sentence=sentence,
     )
 
 
-def grouped(bins: Sequence[Bin]) -> list[Bin]:
-    """At most 20 bins for a description in words: neighbors are joined."""
-    step = -(-len(bins) // 20)
+def width_of(found: Histogram) -> int:
+    """The bins of a column: as few as possible, but so many that there are few columns, each with some values on average."""
+    number = len(found.bins)
+    few = [width for width in JOINED if number / width <= MOST_COLUMNS]
+    enough = [width for width in few if found.total * width >= IN_COLUMN * number or number / width <= 2 * IN_COLUMN]
+    return [*enough, few[-1]][0]
+
+
+def grouped(bins: Sequence[Bin], step: int) -> list[Bin]:
+    """Neighboring bins joined."""
     parts = [bins[at : at + step] for at in range(0, len(bins), step)]
     return [Bin(part[0].low, part[-1].high, sum(one.number for one in part)) for part in parts]
+
+
+def mark(at: float, name: str, *, lower: bool) -> Html:
+    """A line across the columns with its name; ``lower``: below the name of another line."""
+    return tag("span", tag("span", name), class_=placed("line lower" if lower else "line", at), style=f"left:{at}%")
 
 
 def placed(name: str, at: float) -> str:
@@ -119,7 +137,7 @@ def axis(found: Histogram) -> Html:
 
 def thresholds(found: Histogram, caption: str, column: str) -> Html | None:
     """A table of some thresholds with the number of values that do not reach each; None if there is no stricter one."""
-    rows = [[short(level.threshold), level.number, f"{100 * level.number / found.total:.1f}%"] for level in some(found)]
+    rows = [[short(level.threshold), level.number, share(level.number, found.total)] for level in some(found)]
     return table(caption, ["threshold", column, "share"], rows) if rows else None
 
 

@@ -20,6 +20,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
 for (const figure of document.querySelectorAll("figure[data-levels]")) {
   const levels = JSON.parse(figure.dataset.levels);
   const total = Number(figure.dataset.total);
+  const width = Number(figure.dataset.width); // bins of a column
   const falling = "falling" in figure.dataset;
   const columns = figure.querySelectorAll(".columns > span");
   const slider = figure.querySelector("input");
@@ -32,7 +33,11 @@ for (const figure of document.querySelectorAll("figure[data-levels]")) {
     const values = { threshold, number: number.toLocaleString("en-US"), share };
     said.textContent = figure.dataset.sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
     slider.setAttribute("aria-valuetext", said.textContent);
-    columns.forEach((column, place) => column.classList.toggle("apart", falling ? place > at : place < at));
+    columns.forEach((column, place) => {
+      const first = place * width, bins = Math.min(width, levels.length - first);
+      const beyond = falling ? first + bins - 1 - at : at - first;
+      column.style.setProperty("--apart", `${100 * Math.min(Math.max(beyond / bins, 0), 1)}%`);
+    });
     for (const pair of pairs) {
       const value = Number(pair.dataset.value);
       pair.classList.toggle("apart", falling ? value > threshold : value < threshold);

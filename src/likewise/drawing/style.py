@@ -118,7 +118,7 @@ tbody th { font-weight: 400; min-width: 8rem; }
 tfoot th, tfoot td { font-weight: 600; border-bottom: 0; }
 th.number, td.number { text-align: right; white-space: nowrap; }
 .chart { display: block; width: 100%; height: auto; margin: .8rem 0; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 0 1.5rem; margin: 1.2rem 0;
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.2rem, 1fr)); gap: 0 1rem; margin: 1.2rem 0;
   font-variant-numeric: tabular-nums lining-nums; }
 .cards > div { border-top: 1px solid var(--rule); padding: .6rem 0 .8rem; min-width: 0; }
 .cards dt { font-size: .8rem; color: var(--faint); }

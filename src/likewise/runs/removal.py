@@ -53,7 +53,7 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
         check_still(target, overwrite=outputs.may_replace(target, run))
         staged = outputs.write(fate, report, run, engine.write, tables)
         run.progress.finish()
-        facts = outputs.machine_facts(sources, search, run)
+        facts = outputs.machine_facts(sources, search, run, staged)
         write_sealed(facts, staged / "run.json")
         page = render(report, facts, examples(fate, run.job))
         write_text(page, staged / "report.html")

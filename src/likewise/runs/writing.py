@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import platform
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -305,8 +306,13 @@ def sided(name: str, entries: list[Any], first_side: int) -> dict[str, list[Any]
     return {name: first, "against": second} if second else {name: first}
 
 
-def machine_facts(sources: Sequence[Source], search: Search, run: Run) -> dict[str, Any]:
-    """Return the content of run.json: times, rates and the machine, which may differ from run to run."""
+def bytes_in(folder: Path) -> int:
+    """Return the size of all files in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def machine_facts(sources: Sequence[Source], search: Search, run: Run, staged: Path) -> dict[str, Any]:
+    """Return the content of run.json: times, rates and the machine, which may differ from run to run. staged: the output as far as it is written."""
     from importlib.metadata import version
 
     files = [source.listed(fingerprint) for source, fingerprint in zip(sources, run.inputs, strict=True)]
@@ -315,7 +321,10 @@ def machine_facts(sources: Sequence[Source], search: Search, run: Run) -> dict[s
         "engine": run.job.options.engine,
         "seconds": {stage: round(seconds, 3) for stage, seconds in run.progress.seconds.items()},
         "compared": search.compared,
-        "input_bytes": sum(source.size for source in sources),
+        **({"command": run.progress.command} if run.progress.command else {}),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "input_bytes": sum(source.size for source in sources[: run.first_side]),
+        **({"output_bytes": bytes_in(staged / "kept")} if run.job.options.output == "copy" else {}),
         "work_bytes": sum(run.work.lengths.values()),
         "memory_bytes": run.memory,
         "peak_memory_bytes": peak_memory(),
@@ -324,5 +333,5 @@ def machine_facts(sources: Sequence[Source], search: Search, run: Run) -> dict[s
         "python": platform.python_version(),
         "machine": platform.machine(),
         "system": platform.platform(),
-        "versions": {"numpy": np.__version__, "numba": version("numba"), "pyarrow": pa.__version__},
+        "versions": {"likewise": __version__, "numpy": np.__version__, "numba": version("numba"), "pyarrow": pa.__version__},
     }

@@ -14,6 +14,8 @@ from likewise.report import wording
 from likewise.report.examples import Example, side_by_side
 from likewise.report.page.frame import Report, by, limit_of, noun, section, threshold_name, value_of
 
+#: A histogram of so few bins shows its median well enough.
+FEW = 5
 #: Titles of groups of examples (`Example.group`).
 GROUPS = {
     "borderline": "Nearest the threshold",
@@ -35,7 +37,8 @@ def removed(report: Report) -> Html | None:
     said += "Exact copies are not included."
     title = f"{value.capitalize()} of removed and kept {noun(report, plural=True)}"
     limit = f"{threshold_name(report).lower()} {limit_of(report)}"
-    marks = [(float(report["threshold"]), limit), *([(found["median"], f"median {middle}")] if len(bars.bins) > 2 else [])]
+    at = float(report["threshold"]) + (bars.falling and bars.whole)
+    marks = [(at, limit), *([(found["median"], f"median {middle}")] if len(bars.bins) > FEW else [])]
     chart = histogram(bars, f"Near-duplicates by {value}", sentence(report), marks)
     counts = thresholds(bars, "Beyond a stricter limit" if bars.falling else "Below a higher threshold", "near-duplicates")
     note = "The counts are exact for the pairs of this run. How many more would stay can differ: "
