@@ -9,28 +9,22 @@ import re
 import subprocess
 import sys
 from datetime import datetime
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 import likewise as lw
 from likewise.drawing.histogram import Bin, Histogram, histogram, of_steps, thresholds
 from likewise.drawing.page import document, script
+from likewise.report.examples import side_by_side
 from likewise.report.html import render
-from report_pages import Page, example, report, run_facts
-
-#: Ten near-duplicates: five from 0.80 to 0.85, three from 0.85 to 0.90, two above.
-FOUND = {"near": 10, "median": 0.84, "by_value": [[0.8, 0.9, 8], [0.9, 1.0, 2]], "histogram": {"first": 0.8, "step": 0.05, "counts": [5, 3, 0, 2]}}
-CLUSTER = {
-    "representative": "doc-7", "source": "a.jsonl", "position": 17, "text": "Page of the menu", "items": 40, "near": 38, "low": 36, "sources": 3,
-    "least": 0.8, "median": 0.82, "reasons": ["template", "sources"],
-    "members": [
-        {"id": "doc-9", "source": "b.jsonl", "position": 4, "similarity": 0.8, "reason": "near", "text": "Another page"},
-        {"id": "doc-8", "source": "a.jsonl", "position": 3, "similarity": 1.0, "reason": "exact", "text": None},
-    ],
-}  # fmt: skip
+from likewise.report.pictures import pictures_of
+from report_pages import CLUSTER, FOUND, Page, example, report, run_facts
 
 
 def words(written: str) -> str:
@@ -191,3 +185,43 @@ def test_run_json_says_how_and_when_and_how_much(tmp_path: Path) -> None:
     assert facts["input_bytes"] == 3 * facts["output_bytes"] == path.stat().st_size
     lw.dedup(path, out=tmp_path / "by python", by="words:2")
     assert "command" not in json.loads((tmp_path / "by python/run.json").read_text())
+
+
+# pictures, sets, vectors
+
+
+def test_images_are_shown_as_small_pictures(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    shade = np.linspace(0, 255, 400 * 300).reshape(300, 400).astype(np.uint8)
+    for name, width in {"large.png": 400, "small.png": 200}.items():
+        Image.fromarray(shade).resize((width, width * 3 // 4)).save(folder / name)
+    lw.dedup(folder, out=tmp_path / "out", by="image")
+    made = attributes((tmp_path / "out/report.html").read_text(), "img")
+    sizes = []
+    for each in made:
+        kind, _, data = str(each["src"]).partition(",")
+        assert kind == "data:image/jpeg;base64"
+        sizes.append(Image.open(BytesIO(base64.b64decode(data))).size)
+    assert sizes[:2] == [(320, 240), (200, 150)]  # never enlarged
+    assert [each["alt"] for each in made[:2]] == ["large.png, reduced", "small.png, reduced"]
+    (folder / "small.png").write_bytes(b"something else")
+    report, facts = (json.loads((tmp_path / "out" / name).read_text()) for name in ("report.json", "run.json"))
+    shown = pictures_of(report, facts)
+    assert shown("small.png", 320) is None and shown("other.png", 320) is None and str(shown("large.png", 320)).startswith("<img ")
+    assert pictures_of(report, None)("large.png", 320) is None
+
+
+def test_sets_are_compared_by_element_and_vectors_by_their_farthest_numbers() -> None:
+    sets = {"kind": "elements", "by": "elements"}
+    page = Page("<!doctype html>" + str(side_by_side(example('["a","b","c"]', '["a","d"]', **sets), 1, False)))
+    assert "1 element in both, 1 only in the removed item, 2 only in the kept one." in page.words
+    vectors = {"kind": "vector", "by": "cosine"}
+    page = Page("<!doctype html>" + str(side_by_side(example("1.0 2.0 3.0", "1.0 2.5 2.0", **vectors), 1, False)))
+    assert page.rows == [["index", "removed", "kept", "difference"], ["2", "2", "3", "-1"], ["1", "2.5", "2", "0.5"]]
+
+
+def test_many_sources_are_closed_at_first() -> None:
+    listed = [{"source": f"{number}.txt", "read": 1, "kept": 0, "removed": 1, "rejected": 0} for number in range(30)]
+    page = Page(render(report(sources=listed), None, []))
+    assert "10 more sources" in page.by_tag["summary"] and ["29.txt", "1", "0", "1", "0", "100%"] in page.rows

@@ -10,6 +10,16 @@ from likewise.report.examples import Example
 
 CURVE = [[0.0, 0.0], [0.5, 0.1], [0.7, 0.6], [0.9, 0.998], [1.0, 1.0]]
 PLAN = {"bands": 16, "rows": 6, "recall": 0.99228, "sketch": "oph", "chosen_by": "plan"}
+#: Ten near-duplicates: five from 0.80 to 0.85, three from 0.85 to 0.90, two above.
+FOUND = {"near": 10, "median": 0.84, "by_value": [[0.8, 0.9, 8], [0.9, 1.0, 2]], "histogram": {"first": 0.8, "step": 0.05, "counts": [5, 3, 0, 2]}}
+CLUSTER = {
+    "representative": "doc-7", "source": "a.jsonl", "position": 17, "text": "Page of the menu", "items": 40, "near": 38, "low": 36, "sources": 3,
+    "least": 0.8, "median": 0.82, "reasons": ["template", "sources"],
+    "members": [
+        {"id": "doc-9", "source": "b.jsonl", "position": 4, "similarity": 0.8, "reason": "near", "text": "Another page"},
+        {"id": "doc-8", "source": "a.jsonl", "position": 3, "similarity": 1.0, "reason": "exact", "text": None},
+    ],
+}  # fmt: skip
 
 
 class Page(HTMLParser):

@@ -120,9 +120,9 @@ def mark(at: float, name: str, *, lower: bool) -> Html:
     return tag("span", tag("span", name), class_=placed("line lower" if lower else "line", at), style=f"left:{at}%")
 
 
-def placed(name: str, at: float) -> str:
-    """The class of a label at this place: at either end it is moved inside."""
-    return name + (" left" if at < 15 else " right" if at > 85 else "")
+def placed(name: str, at: float, room: float = 35) -> str:
+    """The class of a label at this place. room: per cent on either side below which it is moved inside."""
+    return name + (" left" if at < room else " right" if at > 100 - room else "")
 
 
 def axis(found: Histogram) -> Html:
@@ -132,7 +132,7 @@ def axis(found: Histogram) -> Html:
     places = places or (ticks(low, high) if high > low else [low])
     width = 100 / len(found.bins) if found.whole else 0
     said = ((value, found.at(value) + width / 2) for value in places if low <= value <= high)
-    return tag("div", *(tag("span", short(value), style=f"left:{at:.2f}%", class_=placed("tick", at)) for value, at in said), class_="axis")
+    return tag("div", *(tag("span", short(value), style=f"left:{at:.2f}%", class_=placed("tick", at, 5)) for value, at in said), class_="axis")
 
 
 def thresholds(found: Histogram, caption: str, column: str) -> Html | None:

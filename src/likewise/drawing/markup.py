@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import re
 from collections.abc import Iterable, Sequence
@@ -54,6 +55,11 @@ def tag(name: str, /, *children: object, **attributes: object) -> Html:
 def named(identity: object) -> Html:
     """An id or name from the user's data, isolated so that it cannot change the direction of the text next to it."""
     return tag("bdi", "(no id)" if identity is None else str(identity))
+
+
+def picture(data: bytes, said: str) -> Html:
+    """A JPEG image inside the page. said: its description for those who cannot see it."""
+    return tag("img", src=f"data:image/jpeg;base64,{base64.b64encode(data).decode()}", alt=said)
 
 
 def table(caption: object, head: list[str], rows: Iterable[Sequence[object]], foot: Sequence[object] | None = None) -> Html:

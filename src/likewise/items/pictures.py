@@ -42,6 +42,8 @@ REASONS = {
     "decompressed data too large": "its metadata exceed the limit of Pillow; save it without them",
     "too much memory used in text chunks": "its metadata exceed the limit of Pillow; save it without them",
 }
+#: Quality of JPEG for thumbnails.
+QUALITY = 80
 #: The background of transparent images.
 BACKGROUND = (255, 255, 255)
 
@@ -94,6 +96,15 @@ def decoded(data: bytes, most: int = 64 << 20, side: int = SIDE) -> Picture:
     except Exception as error:
         raise DataError(f"this image cannot be decoded: {_reason(error)}") from error
     return Picture(np.asarray(small), *((height, width) if _is_turned(image) else (width, height)))
+
+
+def thumbnail(data: bytes, most: int) -> bytes:
+    """A small picture of an encoded image, as JPEG: at most ``most`` pixels wide and high, never enlarged. Raises DataError as `decoded`."""
+    small = library().fromarray(decoded(data, side=most).pixels)
+    small.thumbnail((most, most))
+    into = BytesIO()
+    small.save(into, "JPEG", quality=QUALITY, optimize=True)
+    return into.getvalue()
 
 
 def of_array(array: NDArray[Any]) -> Picture:

@@ -20,6 +20,8 @@ from likewise.runs.shown import ends, listed
 
 #: Maximum number of character pairs for an alignment by character; longer strings are aligned by word.
 MOST_PAIRS = 250_000
+#: Numbers of two vectors that are listed because they differ most.
+FARTHEST = 6
 
 Groups = Mapping[str, str]
 #: (group, ""), or (None, element) for an element without a group.
@@ -57,6 +59,20 @@ def numbers_apart(removed: Sequence[str], kept: Sequence[str]) -> str:
         return "all numbers are the same"
     where = f"differs, at index {at:,}" if number == 1 else f"differ, most of all at index {at:,}"
     return f"{number:,} of {counted(len(kept), 'number')} {where}: {removed[at]} in the removed item and {kept[at]} in the kept one"
+
+
+def farthest(kind: str, removed: str, kept: str) -> list[list[object]]:
+    """Return the FARTHEST numbers of two vectors that differ most: index, both numbers, and their difference; [] for other kinds.
+
+    >>> farthest("vector", "1.0 2.0 3.5", "1.0 2.5 3.0")
+    [[1, 2.0, 2.5, -0.5], [2, 3.5, 3.0, 0.5]]
+    """
+    left, right = removed.split(), kept.split()
+    if of_payload(kind).look != NUMBERS or len(left) != len(right) or not left:
+        return []
+    gap = np.array(left, np.float64) - np.array(right, np.float64)
+    order = np.argsort(-np.abs(gap), kind="stable")[:FARTHEST]
+    return [[at, float(left[at]), float(right[at]), float(gap[at])] for at in order.tolist() if gap[at]]
 
 
 def bits_apart(removed: str, kept: str) -> str:

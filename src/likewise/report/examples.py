@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from likewise.drawing.markup import Html, join, named, tag
+from likewise.drawing.markup import Html, join, named, table, tag
 from likewise.drawing.numbers import counted
 from likewise.kinds import of_payload
 from likewise.kinds.kind import DIGITS, NUMBERS, SIGNS, WORDS
 from likewise.report import diff, differences
+from likewise.report.pictures import LARGE, Pictures, none
 from likewise.report.wording import amount
 from likewise.runs.shown import shortened
 
@@ -44,7 +45,7 @@ class Example:
     group: str = ""  # of examples: borderline, middle, high and so on; empty in a choice without groups
 
 
-def side_by_side(example: Example, number: int, estimated: bool) -> Html:
+def side_by_side(example: Example, number: int, estimated: bool, pictures: Pictures = none) -> Html:
     """Return an example as markup: words only in the removed item are marked as deleted, words only in the kept one as inserted."""
     runs = differences.runs(example.kind, example.removed_text, example.kept_text, example.groups)
 
@@ -54,16 +55,30 @@ def side_by_side(example: Example, number: int, estimated: bool) -> Html:
         return join(marked(runs, own, whole=of_payload(example.kind).look not in (WORDS, SIGNS)))
 
     look = "text digits" if of_payload(example.kind).look in (NUMBERS, DIGITS) else "text"
-    long = max(room(example.kept_text), room(example.removed_text)) > ROOM
-    kept = side("Kept", example.kept_id, example.kept_source, example.kept_position, body(example.kept_text, "insert"), look, long)
-    removed = side("Removed", example.removed_id, example.removed_source, example.removed_position, body(example.removed_text, "delete"), look, long)
-    remark = differences.remark(example.kind, example.removed_text, example.kept_text)
-    note = tag("p", f"{remark[0].upper()}{remark[1:]}.", class_="faint") if remark else None
+    stays, gone = body(example.kept_text, "insert"), body(example.removed_text, "delete")
+    long = max(room(stays), room(gone)) > ROOM
+    shown = [pictures(source, LARGE) for source in (example.kept_source, example.removed_source)]
+    kept = side("Kept", example.kept_id, example.kept_source, example.kept_position, stays, look, long, shown[0])
+    removed = side("Removed", example.removed_id, example.removed_source, example.removed_position, gone, look, long, shown[1])
     whole = tag("label", tag("input", type="checkbox"), " Show all of both", class_="whole") if long else None
     title = tag("h3", f"Example {number}: {verdict(example, estimated)}")
     known = example.similarity is not None and not math.isnan(example.similarity) and example.reason == "near"
     pair = tag("div", kept, removed, class_="pair")
-    return tag("article", title, pair, whole, note, data_value=f"{example.similarity:.9g}" if known else None)
+    return tag("article", title, pair, whole, *below(example), data_value=f"{example.similarity:.9g}" if known else None)
+
+
+def below(example: Example) -> Iterator[Html]:
+    """Yield what two rows of parts or numbers do not show at a glance: how many differ, and which numbers most."""
+    kind, removed, kept = example.kind, example.removed_text, example.kept_text
+    if remark := differences.remark(kind, removed, kept):
+        yield tag("p", f"{remark[0].upper()}{remark[1:]}.", class_="faint")
+    if found := differences.parts(kind, removed, kept, example.groups):
+        counts = f"{counted(len(found.both), found.unit)} in both, {len(found.removed):,} only in the removed item, "
+        counts += f"{len(found.kept):,} only in the kept one"
+        yield tag("p", counts + (f", {len(found.other):,} with different weights." if found.other else "."), class_="faint")
+    if rows := differences.farthest(kind, removed, kept):
+        listed = table("The numbers that differ most", ["index", "removed", "kept", "difference"], rows)
+        yield tag("details", tag("summary", "The numbers that differ most"), listed)
 
 
 def room(text: str) -> int:
@@ -86,13 +101,13 @@ def verdict(example: Example, estimated: bool) -> str:
     return f"near-duplicate, {example.value} {'about ' * estimated}{how_much}{' (an estimate)' * estimated}"
 
 
-def side(title: str, identity: object, source: str, position: int | None, body: Html, look: str, long: bool) -> Html:
-    """Return one item of an example, with its id and place; a long one in a box that scrolls."""
+def side(title: str, identity: object, source: str, position: int | None, body: Html, look: str, long: bool, shown: Html | None = None) -> Html:
+    """Return one item of an example, with its id, its place, and a picture of it if there is one; a long one in a box that scrolls."""
     place = f", position {position:,}" if position is not None else ""
     heading = tag("h4", f"{title}: ", named(identity))
-    where = tag("p", tag("bdi", source), place, class_="faint")
+    where = tag("p", tag("bdi", source), place, class_="faint") if str(identity) != source else None  # a file that is an item
     scrolls = {"tabindex": 0, "role": "group", "aria_label": f"{title} item"} if long else {}
-    return tag("section", heading, where, tag("p", body, class_=f"{look} limited" if long else look, dir="auto", **scrolls))
+    return tag("section", heading, where, shown, tag("p", body, class_=f"{look} limited" if long else look, dir="auto", **scrolls))
 
 
 def marked(runs: list[tuple[str, str]], own: str, *, whole: bool) -> Iterator[Html]:

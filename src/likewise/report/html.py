@@ -18,20 +18,23 @@ from likewise.report.page.method import method
 from likewise.report.page.outcome import against, counts
 from likewise.report.page.similarities import pairs, removed
 from likewise.report.page.sources import sources
+from likewise.report.pictures import pictures_of
 from likewise.report.style import STYLE
 
 
 def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Example]) -> str:
     """Return the page as text.
 
-    report, run: the content of report.json and run.json (None if it is missing). examples: a few removed items with their texts.
+    report, run: the content of report.json and run.json (None if it is missing). examples: a few removed items with their texts. Where items are
+    image files, the page has small pictures of the items that it shows, which are read again.
     """
+    pictures = pictures_of(report, run)
     top = [header(report, run), banner(report), warnings(report), counts(report)]
     if "leaks" in report:
-        middle = [judged.section(report), pairs(report, examples), sources(report)]
+        middle = [judged.section(report), pairs(report, examples, pictures), sources(report)]
     else:
-        middle = [against(report), removed(report), pairs(report, examples), suspicious(report), clusters(report), sources(report)]
-        middle.append(buckets(report, run))
+        middle = [against(report), removed(report), pairs(report, examples, pictures), suspicious(report, pictures)]
+        middle += [clusters(report), sources(report), buckets(report, run)]
     footer = tag(
         "footer", "Written by likewise from report.json and run.json. ", tag("code", "likewise report OUT"), " writes it again.", class_="faint"
     )

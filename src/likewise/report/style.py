@@ -12,7 +12,7 @@ article > h3 { margin-top: 0; }
 .limited { max-height: 15rem; overflow-y: auto; }
 .whole { display: inline-block; margin: .4rem 0 0; font-size: .8rem; color: var(--faint); cursor: pointer; }
 article:has(.whole input:checked) .limited { max-height: none; }
-.pair img { display: block; max-width: 100%; height: auto; margin-top: .5rem; border: 1px solid var(--rule); }
+.pair img { display: block; max-width: 100%; height: auto; margin: .5rem auto 0; border: 1px solid var(--rule); }
 .members-of { margin: .5rem 0 0; font-size: .875rem; }
 .members-of dt { color: var(--faint); font-size: .8rem; margin-top: .4rem; }
 .members-of dd { margin: 0; overflow-wrap: anywhere; }
@@ -57,6 +57,8 @@ article.apart > h3::after { content: " \\2014 not similar enough for the thresho
 blockquote { margin: .3rem 0; font: 1.02rem/1.45 var(--serif); overflow-wrap: anywhere; }
 .members { list-style: none; padding: 0; margin: .4rem 0; font-size: .875rem; }
 .members li { padding: .35rem 0; border-top: 1px solid var(--rule); overflow-wrap: anywhere; }
+.cluster img { display: block; margin: .3rem 0; border: 1px solid var(--rule); } .members img { float: left; margin: 0 .8rem 0 0; }
+.members li { display: flow-root; }
 .snippet { display: block; color: var(--faint); overflow-wrap: anywhere; }
 .matrix td { min-width: 3.2rem; padding: .3rem .5rem; border: 1px solid var(--ground);
   background: color-mix(in srgb, var(--near) var(--shade, 0%), var(--card)); print-color-adjust: exact; -webkit-print-color-adjust: exact; }

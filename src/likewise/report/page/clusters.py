@@ -9,6 +9,7 @@ from likewise.drawing.markup import Html, join, named, table, tag
 from likewise.drawing.numbers import counted, share
 from likewise.report import wording
 from likewise.report.page.frame import Report, by, folded, items, noun, section, value_of
+from likewise.report.pictures import SMALL, Pictures, none
 
 #: Why a cluster may be none of duplicates.
 REASONS = {
@@ -20,7 +21,7 @@ REASONS = {
 MEMBERS = {"exact": "exact copy", "equal": "same shingles", "near": "near-duplicate"}
 
 
-def suspicious(report: Report) -> Html | None:
+def suspicious(report: Report, pictures: Pictures = none) -> Html | None:
     """Return the section on clusters that a reader should check, or None."""
     found = report.get("suspicious")
     if not found:
@@ -28,10 +29,10 @@ def suspicious(report: Report) -> Html | None:
     several = noun(report, plural=True)
     said = f"These clusters removed many {several} for one, or {several} that barely reach the threshold. If they are pages of one template rather "
     said += "than duplicates, raise the threshold or remove the text that they share."
-    return section("Clusters to check", tag("p", said), *(cluster(report, each) for each in found), name="suspicious")
+    return section("Clusters to check", tag("p", said), *(cluster(report, each, pictures) for each in found), name="suspicious")
 
 
-def cluster(report: Report, found: dict[str, Any]) -> Html:
+def cluster(report: Report, found: dict[str, Any], pictures: Pictures = none) -> Html:
     """Return a cluster: what it is like, how similar its members are, and the members, closed at first."""
     one, several = wording.compared(report)
     reasons = ", ".join(REASONS.get(reason, reason) for reason in found.get("reasons", ()))
@@ -43,9 +44,9 @@ def cluster(report: Report, found: dict[str, Any]) -> Html:
     members = found.get("members") or []
     rest = found["items"] - 1 - len(members)
     more = tag("p", f"and {rest:,} more; ", tag("code", "likewise show OUT ID"), " lists them.", class_="faint") if rest > 0 else None
-    listed = tag("ul", *(member(report, each) for each in members), class_="members")
+    listed = tag("ul", *(member(report, each, pictures) for each in members), class_="members")
     opened = folded(f"The {counted(len(members), 'least similar member')}", listed, more) if members else None
-    return tag("article", head, text, facts, kept, opened, class_="cluster")
+    return tag("article", head, pictures(found["source"], SMALL), text, facts, kept, opened, class_="cluster")
 
 
 def spread(report: Report, found: dict[str, Any]) -> list[object]:
@@ -61,14 +62,14 @@ def spread(report: Report, found: dict[str, Any]) -> list[object]:
     return ["; ".join(said), "."] if said else []
 
 
-def member(report: Report, found: dict[str, Any]) -> Html:
+def member(report: Report, found: dict[str, Any], pictures: Pictures) -> Html:
     """Return a removed member of a cluster."""
     value = value_of(report)
     number = found.get(value)
     known = number is not None and found["reason"] == "near"
     how = f"{value} {wording.amount(float(number or 0), value, by(report))}" if known else MEMBERS.get(found["reason"], found["reason"])
     text = tag("bdi", found["text"], class_="snippet", dir="auto") if found.get("text") else None
-    return tag("li", tag("b", how), " ", place(found["id"], found["source"], found["position"]), text)
+    return tag("li", pictures(found["source"], SMALL), tag("b", how), " ", place(found["id"], found["source"], found["position"]), text)
 
 
 def place(identity: object, source: str, position: int) -> Html:

@@ -13,6 +13,7 @@ from likewise.kinds import of_payload
 from likewise.report import wording
 from likewise.report.examples import Example, side_by_side
 from likewise.report.page.frame import Report, by, limit_of, noun, section, threshold_name, value_of
+from likewise.report.pictures import Pictures
 
 #: A histogram of so few bins shows its median well enough.
 FEW = 5
@@ -42,7 +43,7 @@ def removed(report: Report) -> Html | None:
     chart = histogram(bars, f"Near-duplicates by {value}", sentence(report), marks)
     counts = thresholds(bars, "Beyond a stricter limit" if bars.falling else "Below a higher threshold", "near-duplicates")
     note = "The counts are exact for the pairs of this run. How many more would stay can differ: "
-    note += f"a {one} may also be similar to another one that is kept."
+    note += f"what was removed may also be similar to another {one} that is kept."
     several = tag("div", chart, counts, class_="beside") if counts else chart
     return section(title, tag("p", said), several, tag("p", note, class_="faint") if counts else None, name="threshold")
 
@@ -70,7 +71,7 @@ def sentence(report: Report) -> str:
     return f"At {place} {{threshold}}, {have}"
 
 
-def pairs(report: Report, examples: Sequence[Example]) -> Html | None:
+def pairs(report: Report, examples: Sequence[Example], pictures: Pictures) -> Html | None:
     """Return the section of examples, or None."""
     if not examples:
         return None
@@ -80,14 +81,15 @@ def pairs(report: Report, examples: Sequence[Example]) -> Html | None:
     legend = [f"{what.capitalize()} that differ are marked: ", *own, remark] if what else []
     legend += [wording.UNGROUPED] if report["method"].get("groups") and not examples[0].groups else []
     said = tag("p", *legend, tag("code", "likewise show OUT ID"), f" shows any other removed {one}.")
-    return section(f"Examples of removed {noun(report, plural=True)}", said, *grouped(report, examples), name="borderline")
+    return section(f"Examples of removed {noun(report, plural=True)}", said, *grouped(report, examples, pictures), name="borderline")
 
 
-def grouped(report: Report, examples: Sequence[Example]) -> list[Html]:
+def grouped(report: Report, examples: Sequence[Example], pictures: Pictures) -> list[Html]:
     """Return the examples, each group with its title."""
     shown: list[Html] = []
     numbered = enumerate(examples, 1)
     for group, members in groupby(numbered, lambda each: each[1].group):
-        drawn = join([side_by_side(example, number, report["verified"] == "estimate") for number, example in members])
+        estimated = report["verified"] == "estimate"
+        drawn = join([side_by_side(example, number, estimated, pictures) for number, example in members])
         shown.append(tag("div", tag("p", GROUPS[group], class_="group") if group in GROUPS else None, drawn))
     return shown

@@ -5,24 +5,29 @@ from __future__ import annotations
 from likewise.drawing.markup import Html, tag
 from likewise.drawing.markup import table as table_of
 from likewise.drawing.numbers import count, counted, share
-from likewise.report.page.frame import Report, noun, section
+from likewise.report.page.frame import Report, folded, noun, section
 
 #: Maximum number of sources listed on the page; the rest is counted.
 MOST_SOURCES = 200
+#: Sources in the table that is open at first.
+FIRST = 20
 
 
 def sources(report: Report) -> Html:
     """Return the section on sources."""
     listed = sorted(report["sources"], key=lambda source: -source["removed"])
     names = ["read", "kept", "removed", "rejected"]
+    columns = ["source", *names, "share removed"]
     rows = [[tag("bdi", s["source"]), *(s[name] for name in names), share(s["removed"], s["read"])] for s in listed[:MOST_SOURCES]]
     n = report["counts"]
     foot = [f"all {counted(len(listed), 'source')}", *(n[name] for name in names), share(n["removed"], n["read"])]
+    first = table_of("Counts by source, most removals first", columns, rows[:FIRST], foot)
+    others = table_of("Other sources", columns, rows[FIRST:]) if len(rows) > FIRST else None
     more = len(listed) - MOST_SOURCES
     said = f"{counted(more, 'more source with fewer removals is', 'more sources with fewer removals are')} not listed; report.json has them all."
     note = tag("p", said) if more > 0 else None
-    table = table_of("Counts by source, most removals first", ["source", *names, "share removed"], rows, foot)
-    return section("Sources", table, note, matrix(report), name="sources")
+    rest = folded(f"{counted(len(rows) - FIRST, 'more source')}", others, note) if others else None
+    return section("Sources", first, rest, matrix(report), name="sources")
 
 
 def matrix(report: Report) -> Html | None:
