@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from likewise.drawing.markup import Html, join, named, tag
 from likewise.drawing.numbers import counted, percent, share
-from likewise.drawing.style import variables
+from likewise.drawing.page import document
+from likewise.drawing.style import BASE
 
 #: Suspects on a page, and passages of each; the others are counted.
 MOST_SUSPECTS, MOST_PASSAGES = 200, 100
@@ -16,36 +17,24 @@ MOST_SUSPECTS, MOST_PASSAGES = 200, 100
 WHOLE, AROUND = 2_000, 160
 #: Characters of a passage; of a longer one the middle is left out.
 LONGEST = 4_000
-#: Content security policy: the page loads and runs nothing, whatever the texts contain.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-STYLE = f"""
-:root {{ color-scheme: light dark; {variables(0)} }}
-@media screen and (prefers-color-scheme: dark) {{ :root {{ {variables(1)} }} }}
-"""
-STYLE += """\
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 80rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.2rem; margin: 2.6rem 0 .4rem; padding-top: .8rem; border-top: 1px solid var(--rule); overflow-wrap: anywhere; }
-h3 { font-size: .9rem; margin: 0 0 .3rem; overflow-wrap: anywhere; }
-.faint, .cut { color: var(--faint); } .cut { font-style: italic; }
-.banner { margin: 1.2rem 0; padding: .7rem 1rem; background: var(--warn); border-left: 5px solid var(--warn-rule); overflow-wrap: anywhere; }
-table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--rule); overflow-wrap: anywhere; font-weight: 400; }
-td.number { text-align: right; }
-meter { width: 8rem; vertical-align: middle; }
-.sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; align-items: start; }
-.sides > div { background: var(--card); border: 1px solid var(--rule); border-radius: 6px; padding: .8rem 1rem; min-width: 0; }
-.text { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .92rem; margin: .2rem 0; }
+
+STYLE = (
+    BASE
+    + """\
+main { max-width: 80rem; }
+h2 { font-size: 1.2rem; }
+h3 { margin: 0 0 .3rem; font-size: .9rem; overflow-wrap: anywhere; }
+meter { width: 8rem; max-width: 100%; vertical-align: middle; }
+meter::-webkit-meter-optimum-value { background: var(--accent); }
+meter::-moz-meter-bar { background: var(--accent); }
+.pair .text { font-size: .92rem; margin: .2rem 0; }
 article { margin: 0 0 1.2rem; }
-mark { background: var(--ins); color: inherit; border-bottom: 2px solid var(--kept); }
-mark a, a.number { color: inherit; text-decoration: none; }
-a.number { font-size: .75rem; font-weight: 600; vertical-align: super; padding: 0 .15rem; }
+mark { background: var(--ins); color: inherit; border-bottom: 1px solid var(--accent); print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+a.number { text-decoration: none; font-size: .75rem; font-weight: 600; vertical-align: super; padding: 0 .2rem; color: var(--accent); }
 :target { outline: 3px solid var(--near); outline-offset: 2px; }
-@media (max-width: 44rem) { .sides { grid-template-columns: 1fr; } }
-@media print { main { max-width: none; padding: 0; } article { break-inside: avoid; } }
+@media print { .pair > * { break-inside: auto; } article { break-inside: avoid; } }
 """
+)
 
 
 class Passage(NamedTuple):
@@ -84,16 +73,13 @@ class Entry(NamedTuple):
 
 
 def render(headline: str, warnings: Sequence[str], contents: Sequence[Entry], suspects: Iterator[Suspect], number: int) -> Iterator[str]:
-    """Yield the parts of the page. number: of suspects with passages, of which only the first MOST_SUSPECTS are given, also in the contents."""
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"likewise: {headline}"),
-        tag("style", Html(STYLE)),
-    )
-    yield f'<!doctype html>\n<html lang="en">{head}<body><main>{tag("header", tag("h1", headline))}'
+    """Return the parts of the page. number: of suspects with passages, of which only the first MOST_SUSPECTS are given, also in the contents."""
+    return document(f"likewise: {headline}", body(headline, warnings, contents, suspects, number), style=STYLE)
+
+
+def body(headline: str, warnings: Sequence[str], contents: Sequence[Entry], suspects: Iterator[Suspect], number: int) -> Iterator[Html]:
+    """Yield the parts of the page below its head, as `render`."""
+    yield tag("header", tag("h1", headline))
     if warnings:
         yield tag("section", tag("ul", *(tag("li", said) for said in warnings)), class_="banner")
     if len(contents) > 1:
@@ -103,7 +89,6 @@ def render(headline: str, warnings: Sequence[str], contents: Sequence[Entry], su
         yield section(suspect, place)
     if number > MOST_SUSPECTS:
         yield tag("p", f"{counted(number - MOST_SUSPECTS, 'more suspect')} with passages; the table has all of them.", class_="faint")
-    yield "</main></body></html>\n"
 
 
 def cover_of(suspect: Suspect | Entry) -> str:
@@ -126,7 +111,7 @@ def section(suspect: Suspect, place: int) -> Html:
     more = tag("p", f"{counted(rest, 'more passage')}; the table has all of them.", class_="faint") if rest else None
     left = tag("div", tag("h3", "Suspect"), tag("div", *marked(suspect, place), class_="text"))
     right = tag("div", *(article(passage, place, number) for number, passage in enumerate(suspect.passages, 1)), more)
-    return tag("section", tag("h2", named(suspect.id), where), tag("p", bar, " ", said), tag("div", left, right, class_="sides"))
+    return tag("section", tag("h2", named(suspect.id), where), tag("p", bar, " ", said), tag("div", left, right, class_="pair"))
 
 
 def article(passage: Passage, place: int, number: int) -> Html:
