@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import likewise as lw
+from command_line import run
 from likewise.drawing.histogram import Bin, Histogram, histogram, of_steps, thresholds
 from likewise.drawing.page import document, script
 from likewise.report.examples import side_by_side
@@ -225,3 +226,24 @@ def test_many_sources_are_closed_at_first() -> None:
     listed = [{"source": f"{number}.txt", "read": 1, "kept": 0, "removed": 1, "rejected": 0} for number in range(30)]
     page = Page(render(report(sources=listed), None, []))
     assert "10 more sources" in page.by_tag["summary"] and ["29.txt", "1", "0", "1", "0", "100%"] in page.rows
+
+
+# the audit of an output
+
+
+def test_an_audit_is_shown_by_the_report(tmp_path: Path) -> None:
+    path, out = tmp_path / "in.jsonl", tmp_path / "out"
+    path.write_text("".join(json.dumps({"id": i, "text": f"a b c d e f g h {i // 2} {'x' * (i % 2)}"}) + "\n" for i in range(20)))
+    assert run("dedup", path, "-o", out, "--by", "words:1", "--threshold", 0.7).exit_code == 0
+    before = (out / "report.html").read_text()
+    assert "Expected recall" in before and run("audit", out, "--threshold", 0.9).exit_code == 0
+    assert (out / "report.html").read_text() == before and not (out / "audit.json").exists()  # of another threshold
+    said = run("audit", out)
+    stored = json.loads((out / "audit.json").read_text())
+    assert said.exit_code == 0 and stored["recall"] == 1 and f"{stored['pairs']:,} pairs" in said.stdout
+    page = words((out / "report.html").read_text())
+    assert "Measured recall100%" in page and "to 100% with 95% confidence" in page and "An audit compared 20 of 20 distinct items" in page
+    assert run("report", out).exit_code == 0 and "Measured recall" in (out / "report.html").read_text()
+    (out / "audit.json").write_text('{"recall": 0.1}')  # not written by likewise
+    assert run("report", out).exit_code == 0 and "Measured recall" not in (out / "report.html").read_text()
+    assert run("dedup", path, "-o", out, "--by", "words:1", "--overwrite").exit_code == 0 and not (out / "audit.json").exists()

@@ -9,9 +9,13 @@ from likewise.choices import TAKES
 from likewise.cli.screen import Screen, counted, in_line, percent
 from likewise.cli.verbs import INPUTS, inputs, verb
 from likewise.drawing.numbers import ranged
+from likewise.errors import LikewiseError
 from likewise.io.address import place
+from likewise.io.manifest import is_output
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from likewise.runs.audit import Audit
     from likewise.runs.planting import Planted
 
@@ -34,6 +38,8 @@ def command(screen: Screen, inputs: tuple[str, ...], **choices: Any) -> None:
     progress = progress_on(screen)
     given = place(inputs[0]) if len(inputs) == 1 else [place(one) for one in inputs]
     found = audit(given, progress=progress, **choices)
+    if not isinstance(given, list) and is_output(given) and not isinstance(found, Planted):
+        kept(screen, given, found, choices)
     if screen.json:
         screen.document({"schema": "likewise/planted/1" if isinstance(found, Planted) else "likewise/audit/1", **found.to_dict()})
         return
@@ -46,6 +52,20 @@ def command(screen: Screen, inputs: tuple[str, ...], **choices: Any) -> None:
         pair = " and ".join(f"{example[f'id_{side}']} ({example[f'source_{side}']}, item {example[f'position_{side}'] + 1})" for side in "ab")
         screen.data(f"missed at {example['value']:.4g}: {in_line(pair)}")
     progress.steps()
+
+
+def kept(screen: Screen, out: Path, found: Audit, choices: dict[str, Any]) -> None:
+    """Store the audit in the output, whose page then has it. That of other options is not stored, nor one in a folder that cannot be written."""
+    from likewise.cli.report import written
+    from likewise.report import measured
+
+    if not {*choices} <= measured.SAME:
+        return
+    try:
+        measured.store(out, found)
+        written(screen, out)
+    except (LikewiseError, OSError) as error:
+        screen.warn(f"the report does not have this audit: {getattr(error, 'marked', error)}")
 
 
 def planted(found: Planted) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from likewise.cli.screen import Screen
@@ -19,11 +21,21 @@ from likewise.io.placing import check_file, new_file
     arguments=[click.Argument(["out"], metavar="OUT", shell_complete=folders)],
 )
 def command(screen: Screen, out: str) -> None:
+    target = place(out) / "report.html"
+    shown = written(screen, place(out))
+    if screen.json:
+        screen.document({"schema": "likewise/report-page/1", "path": str(target.absolute()), "examples": shown})
+    else:
+        screen.say(f"wrote {target}")
+
+
+def written(screen: Screen, folder: Path) -> int:
+    """Write the page of an output again, and return the number of its examples."""
     from likewise.report import html
+    from likewise.report.measured import stored
     from likewise.report.originals import Originals, examples
     from likewise.report.own_files import as_written
 
-    folder = place(out)
     target = folder / "report.html"
     with as_written(folder):
         originals = Originals(folder)
@@ -35,10 +47,7 @@ def command(screen: Screen, out: str) -> None:
                 raise DataError(f"{target} is unchanged, because the items of its examples cannot be read again: {error.marked}") from error
             screen.warn(f"the page has no examples, because the items cannot be read again: {error.marked}")
             shown = []
-        page = html.render(originals.report, originals.run, shown)
+        page = html.render(originals.report, originals.run, shown, stored(folder))
     with new_file(target, overwrite=True, flag="OUT") as file:
         file.write(page.encode(errors="backslashreplace"))
-    if screen.json:
-        screen.document({"schema": "likewise/report-page/1", "path": str(target.absolute()), "examples": len(shown)})
-    else:
-        screen.say(f"wrote {target}")
+    return len(shown)

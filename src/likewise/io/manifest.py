@@ -19,8 +19,10 @@ from likewise.messages import option
 MANIFEST, FORMAT = "manifest.json", "likewise/output"
 #: At an address, in place of the manifest until the upload is complete: it lists the files that belong to the output.
 INCOMPLETE = "incomplete.json"
-#: Files of an output that its manifest does not list. The last kind remains where `likewise report` was killed.
-OTHERS = re.compile(r"manifest\.json|run\.json|report\.html|\.report\.[0-9a-f]{16}\.html")
+#: The result of an audit of the output.
+AUDIT = "audit.json"
+#: Files of an output that its manifest does not list. The last kind remains where `likewise report` or `likewise audit` was killed.
+OTHERS = re.compile(r"manifest\.json|run\.json|report\.html|audit\.json|\.(report|audit)\.[0-9a-f]{16}\.(html|json)")
 #: The field of a JSON object with its checksum.
 SEAL = "checksum"
 #: Maximum of names in a message.

@@ -22,14 +22,14 @@ from likewise.report.pictures import pictures_of
 from likewise.report.style import STYLE
 
 
-def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Example]) -> str:
+def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Example], audit: dict[str, Any] | None = None) -> str:
     """Return the page as text.
 
-    report, run: the content of report.json and run.json (None if it is missing). examples: a few removed items with their texts. Where items are
-    image files, the page has small pictures of the items that it shows, which are read again.
+    report, run: the content of report.json and run.json (None if it is missing). examples: a few removed items with their texts. audit: the stored
+    audit of the output. Where items are image files, the page has small pictures of the items that it shows, which are read again.
     """
     pictures = pictures_of(report, run)
-    top = [header(report, run), banner(report), warnings(report), counts(report)]
+    top = [header(report, run, audit), banner(report), warnings(report), counts(report)]
     if "leaks" in report:
         middle = [judged.section(report), pairs(report, examples, pictures), sources(report)]
     else:
@@ -38,5 +38,5 @@ def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Exampl
     footer = tag(
         "footer", "Written by likewise from report.json and run.json. ", tag("code", "likewise report OUT"), " writes it again.", class_="faint"
     )
-    body = [*top, *middle, machine(report, run), method(report), footer]
+    body = [*top, *middle, machine(report, run), method(report, audit), footer]
     return "".join(page.document(f"likewise: {headline(report)}", body, style=STYLE, script=page.script()))

@@ -24,11 +24,11 @@ def headline(report: Report) -> str:
     return f"{counted(n['read'], *names)} read: {n['kept']:,} kept{shorter}, {n['removed']:,} removed{rejected}"
 
 
-def header(report: Report, run: dict[str, Any] | None) -> Html:
+def header(report: Report, run: dict[str, Any] | None, audit: dict[str, Any] | None) -> Html:
     """Return the head of the page."""
     if "leaks" in report:
         return tag("header", kicker(run), tag("h1", headline(report)), typed(run))
-    return tag("header", kicker(run), tag("h1", headline(report)), subtitle(report), typed(run), cards(numbers(report, run or {})))
+    return tag("header", kicker(run), tag("h1", headline(report)), subtitle(report), typed(run), cards(numbers(report, run or {}, audit)))
 
 
 def kicker(run: dict[str, Any] | None) -> Html:
@@ -66,14 +66,14 @@ def typed(run: dict[str, Any] | None) -> Html | None:
     return tag("p", tag("code", command, id="command"), " ", button, class_="command")
 
 
-def numbers(report: Report, run: dict[str, Any]) -> Iterator[Card]:
+def numbers(report: Report, run: dict[str, Any], audit: dict[str, Any] | None) -> Iterator[Card]:
     """Yield the cards."""
     n = wording.outcome(report)
     yield Card("Removed", f"{n['removed']:,}", (f"{share(n['removed'], n['read'])} of {counted(n['read'], *wording.compared(report))}",))
     if read := run.get("input_bytes"):
         yield in_files(read, run.get("output_bytes"))
     yield Card(threshold_name(report), limit_of(report), (f"by {by(report)}",), "#method")
-    yield recall(report)
+    yield recall(report) if not audit or audit["recall"] is None else measured(report, audit)
     review = report["needs_review"] if "needs_review" in report else report["warnings"]
     what = "see the list below" if review else "no finding"
     yield Card("Needs review", f"{len(review):,}", (what,), "#warnings" if review else None, urgent=bool(review))
@@ -96,6 +96,14 @@ def recall(report: Report) -> Card:
     at_least = sure(report) if report["curve"] or "join" in report else "about"
     note = f"of pairs at the threshold, calculated; from the layout {percent(expected_recall(report), down=True)}" if report["budget"]["cut"] else ""
     return Card("Expected recall", percent(found, down=True), (f"{at_least}, {note or 'of pairs at the threshold; calculated'}",), "#recall")
+
+
+def measured(report: Report, audit: dict[str, Any]) -> Card:
+    """Return the card of a measured recall, with its interval and the expected recall."""
+    expected = report.get("budget", {}).get("recall")
+    said = "" if expected is None else f"; expected {percent(expected, down=True)}"
+    note = f"{percent(audit['low'])} to {percent(audit['high'])} with 95% confidence{said}"
+    return Card("Measured recall", percent(audit["recall"]), (note,), "#recall")
 
 
 def banner(report: Report) -> Html | None:

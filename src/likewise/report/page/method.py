@@ -13,10 +13,10 @@ from likewise.report.page.frame import Report, by, folded, items, limit_of, noun
 from likewise.report.page.recall import recall
 
 
-def method(report: Report) -> Html:
+def method(report: Report, audit: dict[str, Any] | None) -> Html:
     """Return the section on the method."""
     parts = [*similar(report), *left_out(report)] if "leaks" not in report else []
-    explained = folded("What similar means, and the recall", *parts, recall(report), name="explained") if parts else None
+    explained = folded("What similar means, and the recall", *parts, recall(report, audit), name="explained") if parts else None
     options = folded("All options of this run", values("Options that determine the result", report["method"]))
     return section("Method", summary(report), explained, options, name="method")
 

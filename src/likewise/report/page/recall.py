@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from likewise.drawing.markup import Html, join, table, tag
 from likewise.drawing.numbers import counted, percent
 from likewise.kinds import kind_of
@@ -12,9 +14,18 @@ from likewise.report.page.frame import Report, by, expected_recall, folded, limi
 AUDIT = join([tag("code", "likewise audit OUT"), " measures it."])
 
 
-def recall(report: Report) -> Html:
+def recall(report: Report, audit: dict[str, Any] | None) -> Html:
     """Return the part on recall."""
-    return tag("div", tag("h3", "Recall"), *explained(report), id="recall")
+    return tag("div", tag("h3", "Recall"), audited(audit) if audit else None, *explained(report), id="recall")
+
+
+def audited(audit: dict[str, Any]) -> Html:
+    """Return what an audit of the output found."""
+    sampled = f"An audit compared {audit['sampled']:,} of {audit['items']:,} distinct items exactly with all others: "
+    if audit["recall"] is None:
+        return tag("p", f"{sampled}none of them is in a similar pair.")
+    share = f"{audit['found']:,} of {counted(audit['pairs'], 'similar pair')} are found, {percent(audit['recall'])}"
+    return tag("p", f"{sampled}{share} ({percent(audit['low'])} to {percent(audit['high'])} with 95% confidence).")
 
 
 def explained(report: Report) -> list[Html | None]:
