@@ -74,7 +74,7 @@ def test_the_slider_has_the_levels_and_is_hidden_without_a_script() -> None:
     written = render(report(removals=FOUND), None, [])
     [figure] = attributes(written, "figure")
     assert json.loads(str(figure["data-levels"])) == [["0.8", 0], ["0.85", 5], ["0.9", 8], ["0.95", 8]] and figure["data-total"] == "10"
-    assert "At a threshold of {threshold}, {number} of the 10 near-duplicates ({share}) would be not similar enough" in str(figure["data-sentence"])
+    assert "At a threshold of {threshold}, {number} of the 10 near-duplicates ({share}) would not be similar enough" in str(figure["data-sentence"])
     [slider] = [given for given in attributes(written, "div") if given.get("class") == "slider"]
     assert slider["hidden"] == "" and "data-falling" not in figure
     rows = Page(written).rows
@@ -247,3 +247,20 @@ def test_an_audit_is_shown_by_the_report(tmp_path: Path) -> None:
     (out / "audit.json").write_text('{"recall": 0.1}')  # not written by likewise
     assert run("report", out).exit_code == 0 and "Measured recall" not in (out / "report.html").read_text()
     assert run("dedup", path, "-o", out, "--by", "words:1", "--overwrite").exit_code == 0 and not (out / "audit.json").exists()
+
+
+def test_the_largest_page_stays_small() -> None:
+    """Ten million items: lists are as long as they can be, sources and ids have long names, and texts differ in every second word."""
+    name = "folder/" * 20
+    texts = [" ".join(f"same{i} {side}{i}" for i in range(20_000)) for side in ("kept", "gone")]
+    pairs = [example(*texts, kept_id=f"{name}{i}", kept_source=name, removed_id=name, removed_source=f"{name}x") for i in range(12)]
+    member = CLUSTER["members"][0] | {"id": name, "source": f"{name}x", "text": "x" * 200}
+    large = CLUSTER | {"text": "x" * 200, "source": name, "members": [member] * 5}
+    every = report(
+        suspicious=[large] * 20,
+        matrix={"sources": [name] * 20, "other": 10**6, "counts": [[10**6] * 21] * 21},
+        removals=FOUND | {"histogram": {"first": 0.8, "step": 0.001, "counts": [10**5] * 200}},
+        sources=[{"source": f"{name}{i}", "read": 1, "kept": 0, "removed": 1, "rejected": 0} for i in range(10**5)],
+    )
+    every["clusters"]["by_size"] = {str(size): 1 for size in range(2, 100_000)}
+    assert len(render(every, run_facts(), pairs)) < 2_000_000

@@ -134,7 +134,7 @@ button { font: inherit; font-size: .8rem; color: inherit; background: var(--grou
   padding: .15rem .6rem; cursor: pointer; }
 [hidden] { display: none !important; }
 @media (max-width: 44rem) { .pair { grid-template-columns: 1fr; } .chart text { font-size: 18px; } }
-@media print { body { font-size: 10.5pt; color: #000; background: none; } main { max-width: none; padding: 0; }
+@media print { :root { color-scheme: light; } body { font-size: 10.5pt; color: #000; background: #fff; } main { max-width: none; padding: 0; }
   h2, h3, summary { break-after: avoid; } details::details-content { content-visibility: visible; block-size: auto; }
   svg, tr, .cards > div, .pair > * { break-inside: avoid; } button, nav { display: none; } .wide { overflow: visible; } }
 """

@@ -25,7 +25,7 @@ del, ins { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 STYLE = f"{BASE}{PAIRS}"
 STYLE += """\
 .kicker { font-size: .8rem; color: var(--faint); margin: 0; }
-.deck { font: 1.15rem/1.45 var(--serif); color: var(--faint); margin: 0 0 .8rem; }
+.deck { max-width: 52rem; font: 1.15rem/1.45 var(--serif); color: var(--faint); margin: 0 0 .8rem; }
 .command { font-size: .875rem; max-width: none; }
 .command code { background: var(--card); padding: .15rem .4rem; }
 .group { font-family: var(--serif); font-style: italic; color: var(--accent); font-size: 1.1rem; margin: 1.8rem 0 .4rem; }

@@ -16,7 +16,7 @@ AUDIT = join([tag("code", "likewise audit OUT"), " measures it."])
 
 def recall(report: Report, audit: dict[str, Any] | None) -> Html:
     """Return the part on recall."""
-    return tag("div", tag("h3", "Recall"), audited(audit) if audit else None, *explained(report), id="recall")
+    return tag("div", tag("h3", "Recall"), audited(audit) if audit else None, *explained(report, audit is not None), id="recall")
 
 
 def audited(audit: dict[str, Any]) -> Html:
@@ -28,7 +28,7 @@ def audited(audit: dict[str, Any]) -> Html:
     return tag("p", f"{sampled}{share} ({percent(audit['low'])} to {percent(audit['high'])} with 95% confidence).")
 
 
-def explained(report: Report) -> list[Html | None]:
+def explained(report: Report, measured: bool) -> list[Html | None]:
     """Return the parts that explain the recall."""
     if proposed := proposed_by(report):
         said = f"Candidates were proposed by {proposed}. The probability that they find a pair is unknown: "
@@ -40,7 +40,7 @@ def explained(report: Report) -> list[Html | None]:
     value = value_of(report)
     rows = [[f"{x:g}", percent(found)] for x, found in report["curve"]]
     numbers = folded("The curve in numbers", table(f"Probability of being found, by {value}", [value, "probability"], rows))
-    calculated = tag("p", f"This recall is calculated; it was not measured on these {noun(report, plural=True)}. ", AUDIT)
+    calculated = None if measured else tag("p", f"This recall is calculated; it was not measured on these {noun(report, plural=True)}. ", AUDIT)
     chart = curve.chart(report, "the table below has the numbers")
     described = spread.described(report["spread"]) if report.get("spread") else ""
     varies = tag("p", f"{described[0].upper()}{described[1:]}.") if described else None

@@ -66,8 +66,10 @@ def whole(report: Report) -> bool:
 def sentence(report: Report) -> str:
     """Return what the slider says."""
     found, one = report["removals"], noun(report)
-    place, reach = ("an upper limit of", "too far from") if value_of(report) == "distance" else ("a threshold of", "not similar enough to")
-    have = f"{{number}} of the {counted(found['near'], 'near-duplicate')} ({{share}}) would be {reach} the {one} kept in their place."
+    place, reach = (
+        ("an upper limit of", "would be too far from") if value_of(report) == "distance" else ("a threshold of", "would not be similar enough to")
+    )
+    have = f"{{number}} of the {counted(found['near'], 'near-duplicate')} ({{share}}) {reach} the {one} kept in their place."
     return f"At {place} {{threshold}}, {have}"
 
 
