@@ -21,6 +21,7 @@ from PIL import Image
 import likewise as lw
 from command_line import run
 from likewise.drawing.histogram import Bin, Histogram, histogram, of_steps, thresholds
+from likewise.drawing.markup import table
 from likewise.drawing.page import document, script
 from likewise.report.examples import side_by_side
 from likewise.report.html import render
@@ -264,3 +265,9 @@ def test_the_largest_page_stays_small() -> None:
     )
     every["clusters"]["by_size"] = {str(size): 1 for size in range(2, 100_000)}
     assert len(render(every, run_facts(), pairs)) < 2_000_000
+
+
+def test_cells_of_tables_with_several_columns_have_their_names_on_a_phone() -> None:
+    cells = [given for name, given in Page(render(report(), None, [])).tags if name == "td" and "data-name" in given]
+    assert {"read", "kept", "removed", "rejected", "share removed"} <= {given["data-name"] for given in cells}
+    assert "data-name" not in table("two columns", ["a", "b"], [["x", 1]])

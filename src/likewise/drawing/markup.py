@@ -13,6 +13,8 @@ VOID = frozenset({"meta", "br", "img", "input"})
 #: Characters that HTML cannot contain (NUL, lone surrogates, noncharacters), that act on a terminal or reader (controls), and that reorder the text
 #: after them. Tab, line feed and carriage return are allowed.
 UNSHOWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
+#: Columns of a table that does not fit on a phone.
+SEVERAL = 5
 #: Text of `numbers.share` and `numbers.percent`.
 PER_CENT = re.compile(r"(over |under |[<>] )?[0-9.]+%")
 
@@ -65,22 +67,23 @@ def picture(data: bytes, said: str) -> Html:
 def table(caption: object, head: list[str], rows: Iterable[Sequence[object]], foot: Sequence[object] | None = None) -> Html:
     """A table; whole numbers get thousands separators, and numeric columns are right-aligned. The first cell of a row is its heading.
 
-    On a phone it scrolls sideways, also by keyboard.
+    On a phone, a table of several columns has each cell with the name of its column; narrower ones scroll sideways, also by keyboard.
     """
     rows = list(rows)
     numeric = [any(is_figure(row[column]) for row in rows) for column in range(len(head))]
     top = tag("tr", *(tag("th", name, scope="col", class_="number" if number else None) for name, number in zip(head, numeric, strict=True)))
-    body = tag("tbody", *(table_row(row) for row in rows))
-    bottom = tag("tfoot", table_row(foot)) if foot else None
-    return tag(
-        "div", tag("table", tag("caption", caption), tag("thead", top), body, bottom), class_="wide", tabindex=0, role="region", aria_label=caption
-    )
+    names = head[1:] if len(head) >= SEVERAL else [None] * (len(head) - 1)
+    body = tag("tbody", *(table_row(row, names) for row in rows))
+    bottom = tag("tfoot", table_row(foot, names)) if foot else None
+    made = tag("table", tag("caption", caption), tag("thead", top), body, bottom, class_="several" if len(head) >= SEVERAL else None)
+    return tag("div", made, class_="wide", tabindex=0, role="region", aria_label=caption)
 
 
-def table_row(cells: Sequence[object]) -> Html:
-    """A row of a table, with its first cell as heading."""
+def table_row(cells: Sequence[object], names: Sequence[str | None]) -> Html:
+    """A row of a table, with its first cell as heading. names: of the columns of the others, where cells have them on a phone."""
     first, *rest = cells
-    return tag("tr", tag("th", cell(first), scope="row"), *(tag("td", cell(value), class_="number" if is_figure(value) else None) for value in rest))
+    others = (tag("td", cell(value), class_="number" if is_figure(value) else None, data_name=name) for value, name in zip(rest, names, strict=True))
+    return tag("tr", tag("th", cell(first), scope="row"), *others)
 
 
 def cell(value: object) -> object:

@@ -109,7 +109,9 @@ footer { margin-top: 3.5rem; padding-top: .7rem; border-top: 1px solid var(--rul
   overflow-wrap: anywhere; }
 .banner h2 { margin: 0; padding: 0; border: 0; font-size: 1.1rem; }
 .banner ul { margin: .3rem 0; padding-left: 1.1rem; max-width: 60rem; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; background: linear-gradient(90deg, var(--ground) 40%, transparent) 0 0 / 2.5rem 100% no-repeat local,
+  linear-gradient(270deg, var(--ground) 40%, transparent) 100% 0 / 2.5rem 100% no-repeat local,
+  linear-gradient(90deg, #0003, transparent) 0 0 / .8rem 100% no-repeat, linear-gradient(270deg, #0003, transparent) 100% 0 / .8rem 100% no-repeat; }
 table { border-collapse: collapse; margin: .8rem 0; font-size: .9rem; font-variant-numeric: tabular-nums lining-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: .35rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--rule); overflow-wrap: anywhere; }
@@ -133,10 +135,14 @@ th.number, td.number { text-align: right; white-space: nowrap; }
 button { font: inherit; font-size: .8rem; color: inherit; background: var(--ground); border: 1px solid var(--faint); border-radius: 3px;
   padding: .15rem .6rem; cursor: pointer; }
 [hidden] { display: none !important; }
+@media screen and (max-width: 36rem) { .several thead { display: none; } .several :is(tr, th, caption, tbody, tfoot) { display: block; }
+  .several, .several tbody { width: 100%; } .several tr { border-bottom: 1px solid var(--rule); padding: .4rem 0; }
+  .several :is(th, td) { border: 0; padding: .05rem 0; } .several td { display: inline-block; margin-right: .9rem; white-space: normal; }
+  .several td::before { content: attr(data-name) " "; color: var(--faint); font-weight: 400; } }
 @media (max-width: 44rem) { .pair { grid-template-columns: 1fr; } .chart text { font-size: 18px; } }
 @media print { :root { color-scheme: light; } body { font-size: 10.5pt; color: #000; background: #fff; } main { max-width: none; padding: 0; }
   h2, h3, summary { break-after: avoid; } details::details-content { content-visibility: visible; block-size: auto; }
-  svg, tr, .cards > div, .pair > * { break-inside: avoid; } button, nav { display: none; } .wide { overflow: visible; } }
+  svg, tr, .cards > div, .pair > * { break-inside: avoid; } button, nav { display: none; } .wide { overflow: visible; background: none; } }
 """
 )
 

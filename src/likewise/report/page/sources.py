@@ -46,8 +46,9 @@ def matrix(report: Report) -> Html | None:
     total = sum(map(sum, found["counts"]))
     removed = counted(total, f"removed {noun(report)}", f"removed {noun(report, plural=True)}")
     least = "at least " if found.get("other") else ""
-    said = f"Of {removed}, {least}{share(within, total)} duplicate a {noun(report)} of the same source."
-    caption = tag("caption", "Which source duplicates which: rows removed, columns kept in their place")
+    said = f"Of {removed}, {least}{share(within, total)} duplicate a {noun(report)} of the same source. "
+    said += "Rows: source of what was removed; columns: source of what was kept instead."
+    caption = tag("caption", "Which source duplicates which")
     grid = tag("table", caption, tag("thead", head), tag("tbody", *rows), class_="matrix")
     return tag(
         "div", tag("h3", "Across sources"), tag("p", said), tag("div", grid, class_="wide", tabindex=0, role="region", aria_label="Across sources")
