@@ -111,9 +111,7 @@ def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
         assert served.stop() == 0
 
 
-def test_an_output_folder_is_not_served(tmp_path: Path) -> None:
-    lw.dedup(["a b c", "d e f"], out=tmp_path / "out")
-    assert "this is an output folder, and only indexes can be served so far" in refused("serve", tmp_path / "out")
+def test_a_folder_that_is_no_index_is_refused(tmp_path: Path) -> None:
     (tmp_path / "else").mkdir()
     refused("serve", tmp_path / "else", "--port", "0")
 

@@ -154,6 +154,7 @@ class Failing:
 
 def main(folder: Path, given: dict[str, Any]) -> None:
     from indexes import plain_index
+    from likewise.service.app import application
     from likewise.service.limits import Limits
     from likewise.service.logs import Log
     from likewise.service.run import bound, serve
@@ -167,7 +168,7 @@ def main(folder: Path, given: dict[str, Any]) -> None:
     limits = Limits(**given["limits"])
     serving = Serving(index, log, token_file=tokens, host="127.0.0.1", writes=given["tokens"], remote=remote, limits=limits)
     serving.warm()
-    serve(serving, listening, lambda: log.add("info", "started", url=f"http://127.0.0.1:{listening.getsockname()[1]}"))
+    serve(serving, application(serving), listening, lambda: log.add("info", "started", url=f"http://127.0.0.1:{listening.getsockname()[1]}"))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ OPTIONAL = {
     "opencv-python-headless": "features of images and of videos",
     "resiliparse": "web pages in archives",
     "brotli": "web pages compressed by Brotli",
-    **dict.fromkeys(("starlette", "uvicorn", "uvloop", "httptools", "prometheus-client"), "likewise serve"),
+    **dict.fromkeys(("starlette", "uvicorn", "uvloop", "httptools", "prometheus-client", "jinja2"), "likewise serve"),
 }
 COLORS = {"ok": "green", "missing": "yellow", "slow": "yellow", "broken": "red"}
 

@@ -412,7 +412,9 @@ FLAGS: dict[str, Flag] = {
         "URL",
         "the session of spark-submit or Databricks",
     ),
-    "host": Flag(RUN, "--host", "Address to serve at. One that other machines can reach needs --token-file.", "HOST", "127.0.0.1", brief=""),
+    "host": Flag(
+        RUN, "--host", "Address to serve at. One that other machines can reach needs an index, and --token-file.", "HOST", "127.0.0.1", brief=""
+    ),
     "port": Flag(RUN, "--port", "Port to serve at; 0 chooses a free one, which the log names.", "PORT", "8080", {"type": int}, brief=""),
     "token_file": Flag(
         RUN,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sized
 from typing import Any
 
 import click
@@ -11,7 +9,7 @@ import click
 from likewise.cli.beside import laid
 from likewise.cli.screen import Screen, counted, figure, harmless
 from likewise.cli.verbs import folders, verb
-from likewise.errors import LikewiseError, UsageError
+from likewise.errors import UsageError
 from likewise.io.address import place
 from likewise.kinds import of_payload
 from likewise.kinds.kind import SIGNS, WORDS
@@ -44,11 +42,13 @@ def command(screen: Screen, out: str, identity: str) -> None:
 
 def show(screen: Screen, originals: Any, identity: str) -> None:
     """Print the outcome of the item with this id, or at this place."""
-    folder = originals.out
+    from likewise.report.identity import spellings
+
+    folder, spelled = originals.out, spellings(originals.removed.schema, identity)
     if originals.method.get("level"):
-        show_document(screen, originals, identity)
+        show_document(screen, originals, identity, spelled)
         return
-    if any(show_rows(screen, originals, *(rows_of(originals, column, spelled) for column in IDS)) for spelled in spellings(originals, identity)):
+    if any(show_rows(screen, originals, *(rows_of(originals, column, each) for column in IDS)) for each in spelled):
         return
     found = originals.find(identity) or place_of(originals, identity)
     if found is None:
@@ -58,11 +58,11 @@ def show(screen: Screen, originals: Any, identity: str) -> None:
         show_alone(screen, originals, place, item)
 
 
-def show_document(screen: Screen, originals: Any, identity: str) -> None:
+def show_document(screen: Screen, originals: Any, identity: str, spelled: list[str]) -> None:
     """Print what became of a document of which parts may have been removed."""
     from likewise.cli.show_parts import show_parts
 
-    each = [(column, rows_of(originals, column, spelled)) for spelled in spellings(originals, identity) for column in IDS]
+    each = [(column, rows_of(originals, column, one)) for one in spelled for column in IDS]
     places = [(rows[0][f"{prefix}source"], rows[0][f"{prefix}position"]) for column, rows in each if rows for prefix in [column.removesuffix("id")]]
     if not places:
         found = originals.find(identity) or place_of(originals, identity)
@@ -83,18 +83,11 @@ def show_rows(screen: Screen, originals: Any, removed: list[dict[str, Any]], mem
     return bool(removed or members)
 
 
-def spellings(originals: Any, identity: str) -> list[str]:
-    """The possible ids, in order of precedence: 1 is the number 1, and if no item has that id, the string "1"."""
-    from likewise.io.idcolumn import QUOTED
-
-    if (originals.removed.schema.metadata or {}).get(b"likewise.ids") != QUOTED.encode():
-        return [identity]
-    return [identity, json.dumps(identity, ensure_ascii=False), f'"{identity}"']  # the last: with escapes, as printed
-
-
 def rows_of(originals: Any, column: str, identity: str) -> list[dict[str, Any]]:
     """The rows of removed.parquet with the given id, or at the given place (`place_at`). Ids are compared as values of their type."""
     import pyarrow.compute as pc
+
+    from likewise.report.identity import is_id
 
     table = originals.removed
     same = is_id(table[column], identity)
@@ -109,21 +102,6 @@ def is_at(originals: Any, column: str, place: tuple[str, int]) -> Any:
 
     table, prefix = originals.removed, column.removesuffix("id")
     return pc.and_(pc.equal(table[f"{prefix}source"], place[0]), pc.equal(table[f"{prefix}position"], place[1]))
-
-
-def is_id(ids: Any, identity: str) -> Any:
-    """bool[n]: the ids equal to the given one. Numbers and booleans have several spellings: 2 and 2.0, true and True."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_floating(ids.type):
-        try:
-            return pc.fill_null(pc.equal(ids, pa.scalar(float(identity), ids.type)), False)
-        except ValueError:
-            pass
-    if pa.types.is_boolean(ids.type):
-        identity = identity.lower()
-    return pc.is_in(ids.cast(pa.string()), pa.array([identity]))
 
 
 def place_at(originals: Any, identity: str) -> tuple[str, int] | None:
@@ -234,31 +212,17 @@ def reason(row: dict[str, Any], originals: Any, *, normalized: bool) -> str:
 def check(screen: Screen, originals: Any, row: dict[str, Any], removed: Any, kept: Any) -> None:
     """Warn if the inputs have changed since the output was made: the recorded similarity must be that of the present items."""
     from likewise.report.wording import amount
+    from likewise.verbs.recomputed import value_now
 
     method, then = originals.method, row[originals.value]
     unknown = method.get("groups") or method.get("ignore") or method.get("ignore_common")  # which were those?
     if method["verify"] != "exact" or unknown or then is None or method["by"].endswith("/bag"):
         return
-    now = value_now(originals, removed, kept)
+    now = value_now(originals, removed.item, kept.item)
     if now is None or abs(now - then) > 1e-9 * max(1, abs(then)):  # False for two empty items, whose value is NaN
         had, have = (None if value is None else amount(value, originals.value, method["by"]) for value in (then, now))
         now_is = f"it is {have} now" if have is not None else "they cannot be compared now"
         screen.warn(f"the inputs have changed since {originals.out} was made: the {originals.value} of these items was {had}, and {now_is}")
-
-
-def value_now(originals: Any, one: Any, other: Any) -> float | None:
-    """The similarity or distance of two items as they are in the sources now; NaN if both are empty, None if they cannot be compared."""
-    from likewise.verbs.similarity import similarity
-
-    method = originals.method
-    if all(isinstance(side.item, Sized) and not len(side.item) for side in (one, other)):
-        return float("nan")
-    kind = of_payload(originals.want.kind)
-    steps = method["normalize"] or "none" if kind.cut or kind.normalized else None
-    try:
-        return similarity(one.item, other.item, by=method["by"], normalize=steps)
-    except LikewiseError:  # such as for zero vectors, or vectors of different lengths
-        return None
 
 
 def show_kept(screen: Screen, originals: Any, members: list[dict[str, Any]]) -> None:
@@ -300,13 +264,14 @@ def why_not_removed(originals: Any, found: Any) -> str:
     """The reason why an item without duplicates was kept or rejected."""
     from likewise.records import NO_TEXT, REJECTED
     from likewise.report import wording
+    from likewise.verbs.recomputed import value_now
 
     method = originals.method
     if found.kind == REJECTED:
         return f"it could not be read; see {originals.out / 'rejected.jsonl'}"
     if found.kind == NO_TEXT:
         return f"it has no {of_payload(originals.want.kind).holds}"
-    itself = value_now(originals, found, found)
+    itself = value_now(originals, found.item, found.item)
     if itself is None or itself != itself:  # NaN: not even similar to itself
         directed = of_payload(originals.want.kind).zeros[0]
         return "its values are all 0, so it has no direction" if directed else "it is empty, and empty items are not compared"

@@ -24,6 +24,10 @@ class Html(str):
 
     __slots__ = ()
 
+    def __html__(self) -> Html:
+        """Tell Jinja that this is markup."""
+        return self
+
 
 def text(data: object) -> Html:
     """Data as markup; characters that cannot be shown become escapes such as ``\\x00`` or ``\\ud800``.

@@ -6,7 +6,7 @@ import itertools
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -16,6 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 from likewise.service.body import GoneError
 from likewise.service.endpoints import ENDPOINTS, Asked, Endpoint, Received
 from likewise.service.problems import PROBLEM, ProblemError, problem_of
+from likewise.service.run import Served
 from likewise.service.serving import Serving
 
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -25,27 +26,21 @@ SAFE = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")
 encode = msgspec.json.Encoder().encode
 
 
-def application(serving: Serving) -> Outermost:
-    """The application of an index."""
+def application(serving: Serving, pages: Sequence[Route] = ()) -> Outermost:
+    """The application of an index. pages: further routes."""
     routes = [Route(one.path, Guarded(serving, one), methods=[one.method]) for one in ENDPOINTS]
-    return Outermost(serving, Router(routes, redirect_slashes=False))
-
-
-def unroutable(error: HTTPException, scope: Scope) -> ProblemError:
-    """The answer to a path or a method that no endpoint has."""
-    if error.status_code == 405:
-        allowed = (error.headers or {}).get("Allow", "")
-        return ProblemError(405, f"{scope['path']} takes {allowed}; got {scope['method']}", headers={"allow": allowed})
-    return ProblemError(404, f"there is no such path; the paths are {', '.join(one.path for one in ENDPOINTS)}")
+    return Outermost(serving, Router([*routes, *pages], redirect_slashes=False), [one.path for one in ENDPOINTS])
 
 
 class Outermost:
-    """Gives each request an id, a line in the log and its place in the metrics, and turns all that is raised into a problem document."""
+    """Gives each request an id, a line in the log and its place in the metrics, and turns all that is raised into a problem document.
 
-    def __init__(self, serving: Serving, app: Router):
-        self._serving, self._app = serving, app
+    paths: those that are named in the log and to who asks for another one.
+    """
+
+    def __init__(self, serving: Served, app: Router, paths: Sequence[str]):
+        self._serving, self._app, self._paths = serving, app, paths
         self._prefix, self._counter = os.urandom(4).hex(), itertools.count(1)
-        self._paths = {one.path: one.path for one in ENDPOINTS}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -81,15 +76,22 @@ class Outermost:
 
     def _problem(self, error: Exception, scope: Scope) -> ProblemError:
         if isinstance(error, HTTPException):
-            return unroutable(error, scope)
+            return self._unroutable(error, scope)
         problem = error if isinstance(error, ProblemError) else problem_of(error)
         if problem.status in (500, 507):
             self._serving.log.fault("a request failed", error, id=scope["asked"].id)
         return problem
 
+    def _unroutable(self, error: HTTPException, scope: Scope) -> ProblemError:
+        """The answer to a path or a method that no endpoint has."""
+        if error.status_code == 405:
+            allowed = (error.headers or {}).get("Allow", "")
+            return ProblemError(405, f"{scope['path']} takes {allowed}; got {scope['method']}", headers={"allow": allowed})
+        return ProblemError(404, f"there is no such path; the paths are {', '.join(self._paths)}")
+
     def _told(self, scope: Scope, asked: Asked, status: int, seconds: float) -> None:
-        endpoint = self._paths.get(scope["path"], "other")
-        self._serving.metrics.answered(endpoint, status, seconds)
+        endpoint = scope["path"] if scope["path"] in self._paths else "other"
+        self._serving.answered(endpoint, status, seconds)
         level = "debug" if status < 400 else "info" if status < 500 else "warning"
         if self._serving.log.takes(level):
             facts = {"id": asked.id, "method": scope["method"], "path": endpoint, "status": status, "ms": round(seconds * 1000, 3)}
@@ -119,10 +121,7 @@ class Guarded:
         """Raises ProblemError unless the client may do this."""
         serving, needed = self._serving, self._endpoint.scope
         if serving.tokens is None:
-            host = headers.get(b"host", b"").decode("latin-1").lower()
-            name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-            if name not in (*LOOPBACK, serving.host):
-                raise ProblemError(421, f"without tokens this service answers at {', '.join(LOOPBACK)} only; got another Host", close=True)
+            check_host(headers, serving.host)
             if needed == "write":
                 raise ProblemError(403, "this service was started without tokens, so it only reads; start it with a file of tokens")
             return
@@ -135,6 +134,14 @@ class Guarded:
             raise ProblemError(403, "this token may read only", headers={"www-authenticate": 'Bearer error="insufficient_scope", scope="write"'})
         if needed == "write" and serving.writer is None:
             raise ProblemError(403, "the index was opened for reading, because no token could write then; start the service again")
+
+
+def check_host(headers: Mapping[bytes, bytes], bound: str) -> None:
+    """Raises ProblemError unless a request names this machine, or the host that the service was bound to: a page of another site does not."""
+    host = headers.get(b"host", b"").decode("latin-1").lower()
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+    if name not in (*LOOPBACK, bound):
+        raise ProblemError(421, f"without tokens this service answers at {', '.join(LOOPBACK)} only; got another Host", close=True)
 
 
 async def respond(

@@ -11,15 +11,16 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, Protocol
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from likewise.errors import UsageError
 from likewise.messages import option
 from likewise.service import connections
-from likewise.service.app import application
-from likewise.service.serving import Serving
+from likewise.service.limits import Limits
+from likewise.service.logs import Log
 
 BACKLOG = 2048
 #: The greatest port.
@@ -55,16 +56,36 @@ def bound(host: str, port: int) -> socket.socket:
     return made
 
 
+class Served(Protocol):
+    """What all requests to a service share."""
+
+    limits: Limits
+    log: Log
+    leaving: bool  # the service was told to stop
+
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start what works beside the requests."""
+
+    def answered(self, endpoint: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+
+    def reload(self) -> None:
+        """Read again what SIGHUP asks for."""
+
+    def close(self) -> None:
+        """Finish what was taken, and close what was opened."""
+
+
 class Server(uvicorn.Server):
     """uvicorn that leaves signals to `serve`."""
 
-    def __init__(self, serving: Serving):
+    def __init__(self, serving: Served, app: ASGIApp):
         limits = serving.limits
         for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):  # the service has a log of its own
             logging.getLogger(name).handlers = [logging.NullHandler()]
             logging.getLogger(name).propagate = False
         config = uvicorn.Config(
-            application(serving),
+            app,
             http=connections.protocol(limits),
             ws="none",
             lifespan="off",
@@ -97,20 +118,19 @@ class Server(uvicorn.Server):
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.leave, number)
         loop.add_signal_handler(signal.SIGHUP, serving.reload)
-        if serving.writer:
-            serving.writer.start(loop)
+        serving.begin(loop)
         loop.call_soon(started)
         sweeping = loop.create_task(sweep(self, serving.limits.send_seconds))
         await self.serve(sockets=[listening])
         sweeping.cancel()
 
 
-def serve(serving: Serving, listening: socket.socket, started: Callable[[], None] = lambda: None) -> None:
-    """Serve until SIGTERM or SIGINT. Then all requests that were taken are answered, and the index is closed.
+def serve(serving: Served, app: ASGIApp, listening: socket.socket, started: Callable[[], None] = lambda: None) -> None:
+    """Serve until SIGTERM or SIGINT. Then all requests that were taken are answered, and what is served is closed.
 
     started: called when requests are taken. SIGHUP reads the tokens again.
     """
-    server = Server(serving)
+    server = Server(serving, app)
     gc.collect()
     gc.freeze()  # what is loaded stays: to look through it again and again would hold up requests for tens of milliseconds
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from likewise.errors import LikewiseError
@@ -71,6 +72,14 @@ class Serving:
             self.log.fault("the index cannot be read", error)
             return "the index cannot be read"
         return ""
+
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start the thread that makes changes."""
+        if self.writer:
+            self.writer.start(loop)
+
+    def answered(self, endpoint: str, status: int, seconds: float) -> None:
+        self.metrics.answered(endpoint, status, seconds)
 
     def warm(self) -> None:
         """Answer a query, so that the kernels are loaded before the first one comes."""

@@ -1,0 +1,65 @@
+"""An output folder that is explored. Facts come from small files; its tables and its sources are read when a page shows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from likewise.errors import LikewiseError, UsageError
+from likewise.explorer.removals import Removals
+from likewise.messages import quoted
+from likewise.report.originals import Original, Originals, Place
+from likewise.report.own_files import whole
+from likewise.verbs.recomputed import value_now
+
+
+class Output:
+    """An output folder. Raises UsageError if it is none, and FormatError if its files are damaged."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.originals = Originals(folder)
+        self._lock = RLock()
+        self._removals: Removals | None = None
+        if "report.json" not in {entry["path"] for entry in self.originals.manifest["outputs"]}:
+            raise UsageError(f"{quoted(str(folder))}: this output has no report; explore an output of dedup")
+        self.report: dict[str, Any] = self.originals.report
+
+    @property
+    def value(self) -> str:
+        return self.originals.value
+
+    @property
+    def by(self) -> str:
+        return str(self.originals.method["by"])
+
+    @property
+    def removals(self) -> Removals:
+        """removed.parquet, whose checksum is compared first."""
+        with self._lock:
+            if self._removals is None:
+                path = whole(self.folder, self.originals.manifest, "removed.parquet")
+                self._removals = Removals(path, self.value, [*self.originals.inputs])
+            return self._removals
+
+    def prepare(self) -> None:
+        """Read what the lists of clusters and of pairs need."""
+        with self._lock:
+            _ = self.removals.clusters, self.removals.near
+
+    def read(self, places: list[Place]) -> dict[Place, Original] | str:
+        """The items at these places, or why they cannot be read."""
+        try:
+            if changed := [source for source in {place[0] for place in places} if source in self.originals.changed()]:
+                return f"{self.originals.paths[changed[0]]} has changed since the run, or no longer exists, so its items cannot be shown"
+            return self.originals.texts(places)
+        except LikewiseError as error:
+            return str(error)
+
+    def value_of(self, one: Any, other: Any) -> float | None:
+        """The exact value of two items; None where a run left parts of them out, which are not known here, or compared groups."""
+        method = self.originals.method
+        if method.get("ignore") or method.get("ignore_common") or method.get("groups"):
+            return None
+        return value_now(self.originals, one, other)

@@ -1,0 +1,51 @@
+"""The pages of an explorer, by path."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from starlette.routing import Route, Router
+
+from likewise.explorer import clusters, overview
+from likewise.explorer.output import Output
+from likewise.explorer.pages import File, Pages, Request
+from likewise.explorer.serving import Exploring
+from likewise.report.style import STYLE
+from likewise.service.app import Outermost
+from likewise.service.problems import ProblemError
+
+STATIC = Path(__file__).parent / "static"
+#: The navigation of the pages of an output.
+NAVIGATION = (("/", "Overview"), ("/clusters", "Clusters"))
+
+
+def application(exploring: Exploring, output: Output, host: str) -> Outermost:
+    """The application of an output."""
+    pages = Pages(exploring, host, {"navigation": NAVIGATION, "title": f"{output.folder.absolute().name}"})
+    handlers: dict[str, Any] = {
+        "/": partial(overview.page, output),
+        "/report": partial(overview.report, output),
+        "/clusters": partial(clusters.page, output),
+        "/clusters/{number:int}": partial(clusters.one, output),
+    }
+    routes = [Route(path, pages.page(handle), methods=["GET"]) for path, handle in handlers.items()]
+    routes += files(pages)
+    routes.append(Route("/{path:path}", pages.page(nothing), methods=["GET"]))
+    return Outermost(exploring, Router(routes, redirect_slashes=False), [*handlers])
+
+
+def files(pages: Pages) -> list[Route]:
+    """The routes of the style sheet and of the script."""
+    style, script = STYLE + (STATIC / "explorer.css").read_text(encoding="utf-8"), (STATIC / "explorer.js").read_bytes()
+    made = {"/style.css": File(style.encode(), "text/css; charset=utf-8"), "/script.js": File(script, "text/javascript; charset=utf-8")}
+    return [Route(path, pages.page(partial(given, file)), methods=["GET"]) for path, file in made.items()]
+
+
+def given(file: File, _: Request) -> File:
+    return file
+
+
+def nothing(_: Request) -> Any:
+    raise ProblemError(404, "there is no such page")

@@ -1,0 +1,73 @@
+"""The process of an explorer: what its requests share, its routes, and its start."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from likewise.errors import UsageError
+from likewise.messages import option
+from likewise.service.limits import Limits
+from likewise.service.logs import Log
+from likewise.service.start import check_parts, url_of
+
+
+class Exploring:
+    """What all requests to an explorer share (`service.run.Served`)."""
+
+    def __init__(self, log: Log, begin: Callable[[], None], limits: Limits | None = None):
+        self.log, self.limits, self.leaving, self._begin = log, limits or Limits(), False, begin
+
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Read beside the first requests what most pages need."""
+        loop.run_in_executor(None, self._begun)
+
+    def _begun(self) -> None:
+        try:
+            self._begin()
+        except Exception as error:  # said again, and better, by the page that needs it
+            self.log.fault("tables could not be read ahead", error)
+
+    def answered(self, endpoint: str, status: int, seconds: float) -> None: ...
+
+    def reload(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def start(
+    folder: Path,
+    *,
+    host: str,
+    port: int,
+    token_file: Path | None,
+    log: Log,
+    warn: Callable[[str], None],
+    tell: Callable[[str], None] | None = None,
+) -> None:
+    """Serve the pages of an output folder to this machine, until a signal ends the process.
+
+    Raises UsageError for an address that other machines can reach, and for what is no output.
+    """
+    check_parts("an output is explored with", warn)
+    from likewise.explorer.output import Output
+    from likewise.explorer.routes import application
+    from likewise.report.own_files import as_written
+    from likewise.service.run import bound, is_loopback, serve
+
+    if token_file is not None:
+        raise UsageError(f"{option('token_file', token_file)}: the explorer of an output has no tokens, since it answers this machine only")
+    if not is_loopback(host):
+        raise UsageError(f"{option('host', host)}: other machines can reach this address, and the explorer shows texts to whoever asks; leave it out")
+    with as_written(folder):
+        output = Output(folder)
+    listening = bound(host, port)
+    exploring, address = Exploring(log, output.prepare), url_of(host, listening)
+
+    def started() -> None:
+        log.add("info", "started", url=address, output=str(folder))
+        if tell:
+            tell(f"exploring {folder} at {address}; Ctrl-C stops it")
+
+    serve(exploring, application(exploring, output, host.lower()), listening, started)

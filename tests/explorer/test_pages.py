@@ -1,0 +1,111 @@
+"""The pages of an output: what they show, and in what order."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import likewise as lw
+from explorers import explorer, get, words, written
+from services import Service
+
+
+def kept(page: str) -> list[str]:
+    """The kept items of a list of clusters, in its order."""
+    return re.findall(r'<a href="/clusters/\d+"><bdi>(.*?)</bdi>', page)
+
+
+def test_the_overview_says_what_was_removed(explored: Service) -> None:
+    page = words(get(explored, "/"))
+    assert "8 documents read: 3 kept, 5 removed" in page and "62.5%" in page
+    assert "5 documents of 8" in page  # the link to the clusters
+
+
+def test_clusters_are_listed_by_each_key(explored: Service) -> None:
+    page = get(explored, "/clusters")
+    assert kept(page) == ["a", "x"] and "2 clusters" in words(page)
+    assert "a first.jsonl 0 5 0.5385 0.4615" in words(page)  # 7/13 at least, and 1 - 7/13
+    assert "x first.jsonl 2 2 0.8182 0.0000" in words(page)  # 9/11
+    assert kept(get(explored, "/clusters", sort="least")) == ["a", "x"]
+    assert kept(get(explored, "/clusters", sort="spread")) == ["a", "x"]
+    assert kept(get(explored, "/clusters", sort="source")) == ["a", "x"]
+    assert kept(get(explored, "/clusters", source="second.jsonl")) == ["a", "x"]  # d, copy and y
+
+
+def test_a_cluster_shows_the_kept_item_beside_the_least_similar_one(explored: Service) -> None:
+    page = get(explored, "/clusters/0")
+    assert "similarity 0.5385" in page and "Kept: a" in words(page) and "Removed: d" in words(page)
+    assert "<del>theta iota kappa</del>" in page and "<ins>d0 d1 d2</ins>" in page
+
+
+def test_two_removed_members_are_compared_now(explored: Service) -> None:
+    """b has 9 of the words and one of its own, c has 8 and two: 8 of 12 in both... 8 common of 9 + 1 + 2."""
+    page = get(explored, "/clusters/0", a=1, b=2)
+    assert "Removed: b" in words(page) and "Removed: c" in words(page)
+    assert "similarity 0.6667" in page  # 8 / (10 + 10 - 8)
+    assert "exact copy" in get(explored, "/clusters/0", a=0, b=4)
+
+
+def test_a_page_that_does_not_exist_says_so(explored: Service) -> None:
+    for path, status in (("/nothing", 404), ("/clusters/2", 404), ("/clusters?sort=color", 422), ("/clusters?page=x", 422), ("/clusters/0?a=9", 422)):
+        reply = explored.ask("GET", path, token=None)
+        assert reply.status == status and "<h1>" in reply.content.decode(), path
+    assert "expected one of size, spread, least, source, got 'color'" in words(
+        explored.ask("GET", "/clusters?sort=color", token=None).content.decode()
+    )
+    assert "there are 2 clusters" in words(explored.ask("GET", "/clusters/2", token=None).content.decode())
+
+
+def test_the_report_of_the_run_is_of_no_origin(explored: Service) -> None:
+    reply = explored.ask("GET", "/report", token=None)
+    assert reply.status == 200 and reply.headers["content-security-policy"].startswith("sandbox allow-scripts; default-src 'none'")
+
+
+def test_a_source_that_has_changed_is_named_and_the_rest_is_shown(tmp_path: Path) -> None:
+    source = written(tmp_path / "a.jsonl", {"a": "one two three", "b": "one two three"})
+    lw.dedup([source], out=tmp_path / "out")
+    source.write_text('{"id": "a", "text": "other"}\n')
+    with explorer(tmp_path / "out", tmp_path / "served") as served:
+        page = words(get(served, "/clusters/0"))
+    assert "a.jsonl has changed since the run" in page and "exact copy" in page and "other" not in page
+
+
+def test_distances_and_vectors(tmp_path: Path) -> None:
+    """The furthest member comes first: 3 of 64 bits."""
+    codes = ["0" * 16, "0" * 15 + "1", "0" * 15 + "7", "f" * 16]
+    (tmp_path / "codes.jsonl").write_text("".join(f'{{"id": "{name}", "code": "{code}"}}\n' for name, code in zip("abcd", codes, strict=True)))
+    lw.dedup([tmp_path / "codes.jsonl"], by="hamming", within=3, out=tmp_path / "out")
+    with explorer(tmp_path / "out", tmp_path / "served") as served:
+        assert "a codes.jsonl 0 3 3 2" in words(get(served, "/clusters", sort="least"))  # 3 codes, at most 3 bits away, of 1 to 3
+        page = words(get(served, "/clusters/0"))
+        assert "distance 3 bits" in page and "Removed: c" in page and "3 bits differ: 56, 57, 58" in page
+        assert "distance 2 bits" in words(get(served, "/clusters/0", a=1, b=2))
+
+
+def test_parts_of_documents(tmp_path: Path) -> None:
+    """The lines that were removed are the members."""
+    source = written(tmp_path / "a.jsonl", {"a": "first line\nthe same line here\n", "b": "the same line here\nlast line\n"})
+    lw.dedup([source], level="line", out=tmp_path / "out")
+    with explorer(tmp_path / "out", tmp_path / "served") as served:
+        page = words(get(served, "/clusters/0"))
+    assert "characters 11–30" in page and "characters 0–19" in page and "first" not in page and "last" not in page
+
+
+def test_nothing_removed(tmp_path: Path) -> None:
+    lw.dedup([written(tmp_path / "a.jsonl", {"a": "one two three"})], out=tmp_path / "out")
+    with explorer(tmp_path / "out", tmp_path / "served") as served:
+        assert "There are no clusters: nothing was removed" in words(get(served, "/clusters"))
+        assert "1 document read: 1 kept, 0 removed" in words(get(served, "/"))
+
+
+@pytest.mark.parametrize("name", ["a<script>alert(1)</script>", '"><img src=x>', "{{ 7 * 7 }}", "\u202eevil\x07"])
+def test_hostile_ids_and_texts_are_text(tmp_path: Path, name: str) -> None:
+    source = written(tmp_path / "a.jsonl", {name: f"one two three {name}", "b": f"one two three {name}"})
+    lw.dedup([source], out=tmp_path / "out")
+    with explorer(tmp_path / "out", tmp_path / "served") as served:
+        for path in ("/", "/clusters", "/clusters/0"):
+            page = get(served, path)
+            assert not any(active in page for active in ("<script>alert", "<img", ">49<", "\u202e", "\x07"))
+        assert words(page).count(name.replace("\u202e", "\\u202e").replace("\x07", "\\x07")) >= 3

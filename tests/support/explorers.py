@@ -1,0 +1,53 @@
+"""An explorer in a process of its own, as `likewise serve OUT` starts it, and the documents that tests explore."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import unescape
+from pathlib import Path
+from urllib.parse import urlencode
+
+from command_line import SOURCE
+from services import Reply, Service, address
+
+
+@contextmanager
+def explorer(out: Path, folder: Path, *flags: str) -> Iterator[Service]:
+    """`likewise serve` of an output, or an index. folder: for its log."""
+    folder.mkdir(parents=True, exist_ok=True)
+    line = [sys.executable, "-P", "-m", "likewise", "serve", str(out), "--port", "0", *flags]
+    with open(folder / "log", "wb") as log, subprocess.Popen(line, stderr=log, env={**os.environ, "PYTHONPATH": SOURCE}, cwd=folder) as process:
+        try:
+            yield Service(process, address(folder / "log", process), folder)
+        finally:
+            process.kill()
+
+
+def get(served: Service, path: str, **query: object) -> str:
+    """The page at a path."""
+    reply = served.ask("GET", f"{path}?{urlencode(query)}" if query else path, token=None)
+    assert reply.status == 200, (path, reply.status, reply.content.decode())
+    return reply.content.decode()
+
+
+def post(served: Service, path: str, *, origin: str | None = "", **form: object) -> Reply:
+    """The answer to a form. origin: None: none is sent; "": that of the explorer."""
+    sent = {} if origin is None else {"Origin": origin or served.url}
+    return served.ask("POST", path, urlencode(form).encode(), token=None, media="application/x-www-form-urlencoded", **sent)
+
+
+def words(page: str) -> str:
+    """The text of a page, without its markup."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+def written(path: Path, texts: dict[str, str]) -> Path:
+    """A file of documents by their ids."""
+    path.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items()))
+    return path
