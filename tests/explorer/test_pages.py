@@ -20,7 +20,7 @@ def kept(page: str) -> list[str]:
 def test_the_overview_says_what_was_removed(explored: Service) -> None:
     page = words(get(explored, "/"))
     assert "8 documents read: 3 kept, 5 removed" in page and "62.5%" in page
-    assert "5 documents of 8" in page  # the link to the clusters
+    assert "Removed 5 62.5% of 8 documents" in page and "Largest cluster 5" in page
 
 
 def test_clusters_are_listed_by_each_key(explored: Service) -> None:

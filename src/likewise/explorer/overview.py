@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from likewise.drawing import charts
+from likewise.drawing.cards import Card, cards
 from likewise.drawing.numbers import counted, percent, ranged, share
 from likewise.explorer.output import Output
 from likewise.explorer.pages import File, Request, Shown
 from likewise.report import wording
-from likewise.report.html import conditions, headline, subtitle
+from likewise.report.page.frame import by, limit_of, noun, threshold_name, value_of
+from likewise.report.page.head import banner, headline, subtitle
+from likewise.report.page.similarities import removed
 from likewise.service.problems import ProblemError
 
 #: Clusters that are named.
@@ -20,10 +23,10 @@ APART = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; s
 
 def page(output: Output, _: Request) -> Shown:
     report = output.report
-    values: dict[str, Any] = {"here": "/", "headline": headline(report), "subtitle": subtitle(report), "conditions": conditions(report)}
-    values |= {"facts": facts(report), "warnings": report["warnings"], "chart": chart(report), "largest": largest(report), "value": output.value}
-    values |= {"has_report": (output.folder / "report.html").is_file(), "exact": report["verified"] == "exact"}
-    return Shown("overview.html", values)
+    values: dict[str, Any] = {"here": "/", "headline": headline(report), "subtitle": subtitle(report), "banner": banner(report)}
+    values |= {"cards": cards(facts(report)), "warnings": report["warnings"], "review": report.get("needs_review") or []}
+    values |= {"chart": removed(report), "largest": report.get("clusters", {}).get("largest", [])[:LARGEST], "noun": noun(report, plural=True)}
+    return Shown("overview.html", values | {"has_report": (output.folder / "report.html").is_file()})
 
 
 def report(output: Output, _: Request) -> File:
@@ -34,34 +37,24 @@ def report(output: Output, _: Request) -> File:
     return File(path.read_bytes(), "text/html; charset=utf-8", APART)
 
 
-def facts(report: dict[str, Any]) -> list[tuple[str, str, str, str]]:
-    """What one wants to know: a question, its answer in short and in words, and the page that says more."""
+def facts(report: dict[str, Any]) -> Iterator[Card]:
+    """Yield the cards, each with a link to the page that says more."""
     n, (one, several) = wording.outcome(report), wording.compared(report)
-    removed = f"{counted(n['removed'], one, several)} of {n['read']:,}"
-    made = [("How much was removed?", share(n["removed"], n["read"]), removed, "/clusters")]
+    yield Card("Removed", f"{n['removed']:,}", (f"{share(n['removed'], n['read'])} of {counted(n['read'], one, several)}",), "/clusters")
+    yield Card(threshold_name(report), limit_of(report), (f"by {by(report)}",))
     near = report.get("removals", {}).get("near", 0)
     if near and (bins := report["removals"]["by_value"]):
         low, high, number = bins[0]
-        place = (
-            f"{counted(number, 'near-duplicate')} of {near:,} have a {report.get('value', 'similarity')} of {ranged(min(low, high), max(low, high))}"
+        span = ranged(min(low, high), max(low, high))
+        yield Card(
+            "Next to the threshold",
+            f"{number:,}",
+            (f"of {counted(near, 'near-duplicate')} have a {value_of(report)} of {span}",),
+            "/clusters?sort=least",
         )
-        made.append(("Is the threshold right?", share(number, near), f"{place}, next to the threshold", "/clusters?sort=least"))
-    found = report.get("clusters", {}).get("largest", [])
-    if found:
-        made.append(("What needs a look?", f"{found[0]['items']:,}", f"{several} are in the largest cluster", "/clusters?sort=size"))
+    if found := report.get("clusters", {}).get("largest", []):
+        yield Card("Largest cluster", f"{found[0]['items']:,}", (several,), "/clusters?sort=size")
     recall = report.get("budget", {}).get("recall")
     if recall is not None:
-        words = "no similar pair is missed" if recall == 1 else "of the pairs at the threshold are found, at least; `likewise audit OUT` measures it"
-        made.append(("How much was missed?", percent(recall, down=True), words, ""))
-    return made
-
-
-def chart(report: dict[str, Any]) -> Any:
-    """The removals by similarity."""
-    found = report.get("removals", {}).get("by_value", [])
-    return charts.bars([(ranged(min(a, b), max(a, b)), n) for a, b, n in found], "item", "Near-duplicates") if found else None
-
-
-def largest(report: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = report.get("clusters", {}).get("largest", [])[:LARGEST]
-    return found
+        words = "no pair is missed" if recall == 1 else "of pairs at the threshold; calculated"
+        yield Card("Expected recall", percent(recall, down=True), (words,))

@@ -8,6 +8,7 @@ from typing import Any
 
 from starlette.routing import Route, Router
 
+from likewise.drawing import page
 from likewise.explorer import clusters, overview
 from likewise.explorer.output import Output
 from likewise.explorer.pages import File, Pages, Request
@@ -38,8 +39,11 @@ def application(exploring: Exploring, output: Output, host: str) -> Outermost:
 
 def files(pages: Pages) -> list[Route]:
     """The routes of the style sheet and of the script."""
-    style, script = STYLE + (STATIC / "explorer.css").read_text(encoding="utf-8"), (STATIC / "explorer.js").read_bytes()
-    made = {"/style.css": File(style.encode(), "text/css; charset=utf-8"), "/script.js": File(script, "text/javascript; charset=utf-8")}
+    style, script = (
+        STYLE + (STATIC / "explorer.css").read_text(encoding="utf-8"),
+        page.script() + (STATIC / "explorer.js").read_text(encoding="utf-8"),
+    )
+    made = {"/style.css": File(style.encode(), "text/css; charset=utf-8"), "/script.js": File(script.encode(), "text/javascript; charset=utf-8")}
     return [Route(path, pages.page(partial(given, file)), methods=["GET"]) for path, file in made.items()]
 
 
