@@ -118,7 +118,8 @@ th, td { text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0; bo
 thead th { color: var(--faint); font-weight: 500; overflow-wrap: normal; vertical-align: bottom; }
 tbody th { font-weight: 400; min-width: 8rem; }
 tfoot th, tfoot td { font-weight: 600; border-bottom: 0; }
-th.number, td.number { text-align: right; white-space: nowrap; }
+td { min-width: 5.5rem; }
+th.number, td.number { text-align: right; white-space: nowrap; min-width: 0; }
 .chart { display: block; width: 100%; height: auto; margin: .8rem 0; }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.2rem, 1fr)); gap: 0 1rem; margin: 1.2rem 0;
   font-variant-numeric: tabular-nums lining-nums; }

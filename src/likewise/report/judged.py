@@ -30,7 +30,7 @@ def section(report: Report) -> Html:
     if found["short"]:
         rows = [[*place(one), one["tokens"]] for one in found["short"]]
         parts.append(table(f"Test items of fewer than {run(report)}, which were not judged", ["test item", "source", "position", "tokens"], rows))
-    return tag("section", tag("h2", "Test items"), *parts)
+    return tag("section", tag("h2", "Test items"), *parts, id="items")
 
 
 def place(one: Report) -> list[object]:

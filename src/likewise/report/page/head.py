@@ -27,7 +27,7 @@ def headline(report: Report) -> str:
 def header(report: Report, run: dict[str, Any] | None, audit: dict[str, Any] | None) -> Html:
     """Return the head of the page."""
     if "leaks" in report:
-        return tag("header", kicker(run), tag("h1", headline(report)), typed(run))
+        return tag("header", kicker(run), tag("h1", headline(report)), typed(run), cards(of_leaks(report)))
     return tag("header", kicker(run), tag("h1", headline(report)), subtitle(report), typed(run), cards(numbers(report, run or {}, audit)))
 
 
@@ -70,13 +70,38 @@ def numbers(report: Report, run: dict[str, Any], audit: dict[str, Any] | None) -
     """Yield the cards."""
     n = wording.outcome(report)
     yield Card("Removed", f"{n['removed']:,}", (f"{share(n['removed'], n['read'])} of {counted(n['read'], *wording.compared(report))}",))
-    if read := run.get("input_bytes"):
+    if "units" in report:
+        yield of_text(report)
+    elif read := run.get("input_bytes"):
         yield in_files(read, run.get("output_bytes"))
     yield Card(threshold_name(report), limit_of(report), (f"by {by(report)}",), "#method")
     yield recall(report) if not audit or audit["recall"] is None else measured(report, audit)
+    yield to_review(report)
+
+
+def of_leaks(report: Report) -> Iterator[Card]:
+    """Yield the cards of a run that removed test data from training data."""
+    found, n = report["leaks"], report["counts"]
+    items = counted(found["items"], "test item")
+    yield Card("Seen", f"{found['seen']:,}", (f"{share(found['seen'], found['items'])} of {items}",), "#items")
+    if found["preset"]:
+        yield Card("Contaminated", f"{found['contaminated']:,}", (f"by {found['preset']}",), "#items")
+    yield of_text(report)
+    yield Card("Documents removed", f"{n['removed']:,}", (f"of {n['read']:,}; {n['shortened']:,} others shortened",))
+    yield to_review(report)
+
+
+def of_text(report: Report) -> Card:
+    """Return the card of the text that was removed."""
+    chars = report["units"]["characters"]
+    return Card("Text removed", share(chars["read"] - chars["kept"], chars["read"]), (f"of {counted(chars['read'], 'character')}",))
+
+
+def to_review(report: Report) -> Card:
+    """Return the card of what needs review."""
     review = report["needs_review"] if "needs_review" in report else report["warnings"]
     what = "see the list below" if review else "no finding"
-    yield Card("Needs review", f"{len(review):,}", (what,), "#warnings" if review else None, urgent=bool(review))
+    return Card("Needs review", f"{len(review):,}", (what,), "#warnings" if review else None, urgent=bool(review))
 
 
 def in_files(read: int, left: int | None) -> Card:
