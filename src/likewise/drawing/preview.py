@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from likewise.drawing.controls import in_line
-from likewise.drawing.markup import Html, tag
+from likewise.drawing.markup import Html, join, tag
 from likewise.drawing.numbers import counted, figure
 from likewise.drawing.style import NOTEBOOK
 
@@ -29,11 +29,12 @@ class Preview(NamedTuple):
     names: list[str]
     rows: Sequence[Sequence[object]]
     total: int  # rows of the table
+    added: int = 0  # columns that the table lacks: contents that were read again
 
     @property
     def heading(self) -> str:
-        """The title and the size: ``Pairs: 3 rows, 3 columns``."""
-        return f"{self.title}: {counted(self.total, 'row')}, {counted(len(self.names), 'column')}"
+        """The title and the size of the table: ``Pairs: 3 rows, 3 columns``."""
+        return f"{self.title}: {counted(self.total, 'row')}, {counted(len(self.names) - self.added, 'column')}"
 
     @property
     def rest(self) -> str:
@@ -122,30 +123,31 @@ def padded(text: str, width: int, right: bool) -> str:
     return gap + text if right else text + gap
 
 
-def as_html(shown: Preview, *below: Html | None) -> str:
-    """The table as HTML for a notebook, with its own style; every value is escaped. ``below``: further markup."""
-    heading = tag("p", tag("b", shown.title), shown.heading.removeprefix(shown.title))
-    return tag("div", tag("style", Html(NOTEBOOK)), heading, grid(shown), *below, class_="likewise")
+def as_html(shown: Preview, above: Html | None = None, below: Html | None = None) -> str:
+    """The table as HTML for a notebook, with its own style; every value is escaped. above, below: further markup."""
+    heading = join([tag("b", shown.title), shown.heading.removeprefix(shown.title)])
+    return tag("div", tag("style", Html(NOTEBOOK)), above, grid(shown, heading), below, class_="likewise")
 
 
-def grid(shown: Preview) -> Html:
-    """The rows as a table, and the numbers of rows and columns that are not shown."""
+def grid(shown: Preview, caption: Html | None = None) -> Html:
+    """The rows as a table below a caption, by default the title in bold, and the numbers of rows and columns that are not shown."""
     names, left_out = shown.names[:COLUMNS], shown.names[COLUMNS:]
     classes = [class_of(shown.rows, number) for number in range(len(names))]
-    head = tag("tr", *(tag("th", name, class_=class_) for name, class_ in zip(names, classes, strict=True)))
+    head = tag("tr", *(tag("th", name, scope="col", class_=class_) for name, class_ in zip(names, classes, strict=True)))
     body = [
         tag("tr", *(tag("td", tag("bdi", cell(value, name)), class_=class_) for value, name, class_ in zip(row, names, classes, strict=False)))
         for row in shown.rows
     ]
     more = [shown.rest, f"... and {counted(len(left_out), 'more column')}: {', '.join(left_out)}" if left_out else ""]
-    return tag("div", tag("table", tag("thead", head), tag("tbody", *body)), *(tag("p", said) for said in more if said))
+    content = tag("table", tag("caption", caption or tag("b", shown.title)), tag("thead", head), tag("tbody", *body))
+    return tag("div", content, *(tag("p", said) for said in more if said))
 
 
-def class_of(rows: Sequence[Sequence[object]], column: int) -> str | None:
-    """The class of a column that needs room: of numbers, or of texts."""
+def class_of(rows: Sequence[Sequence[object]], column: int) -> str:
+    """The class of a column: of numbers, of texts, which need room, or of names, which stay on one line."""
     if numeric(rows, column):
         return "number"
-    return "long" if any(isinstance(row[column], str) and len(str(row[column])) > LINE for row in rows) else None
+    return "long" if any(isinstance(row[column], str) and len(str(row[column])) > LINE for row in rows) else "short"
 
 
 def listed(warnings: Sequence[str]) -> Html | None:

@@ -170,7 +170,9 @@ NOTEBOOK = f"""
 .likewise.likewise th, .likewise.likewise td {{ text-align: left; vertical-align: top; padding: .2em .8em; border-bottom: 1px solid var(--rule);
   max-width: 32em; overflow-wrap: break-word; white-space: pre-wrap; }}
 .likewise.likewise th.number, .likewise.likewise td.number {{ text-align: right; white-space: nowrap; }}
+.likewise.likewise td.short {{ white-space: nowrap; }}
 .likewise.likewise td.long {{ min-width: 16em; }}
+.likewise.likewise caption {{ text-align: left; caption-side: top; padding: .4em 0; color: inherit; }}
 .likewise.likewise p, .likewise.likewise ul {{ margin: .4em 0; }}
 .likewise.likewise .banner {{ border-left: 5px solid var(--warn-rule); padding: .2em .8em; margin: .4em 0; overflow-wrap: anywhere; }}
 .likewise.likewise .chart {{ display: block; width: 100%; height: auto; margin: .4em 0; }}

@@ -53,6 +53,11 @@ class Plan(Drawable):
         recall = self.recall if self.recall == 1 else min(self.recall, 0.9999)  # rounding must not make it certain
         return f"<Plan: {self.layout} of {self.functions}, {self.collision.measure} {self.place}, recall {recall:.4g}>"
 
+    def _repr_html_(self) -> str:
+        from likewise.planning.notebook import html
+
+        return html(self)
+
     @property
     def collision(self) -> Curve:
         """The collision probability of one function of the family."""

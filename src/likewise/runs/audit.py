@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from likewise.drawing.charts import stacked_bar
 from likewise.drawing.controls import in_line
-from likewise.drawing.markup import Html, join, tag
+from likewise.drawing.markup import Html, tag
 from likewise.drawing.numbers import counted, percent
 from likewise.drawing.preview import Preview, as_text, grid, listed
 from likewise.drawing.style import NOTEBOOK
@@ -81,8 +82,10 @@ class Audit:
 
     def _repr_html_(self) -> str:
         heading = tag("p", tag("b", "Audit"), f": {self.headline}")
-        tables = [join([tag("p", tag("b", shown.title)), grid(shown)]) for shown in self._previews()]
-        return tag("div", tag("style", Html(NOTEBOOK)), heading, listed(self.warnings), *tables, class_="likewise")
+        parts = [("found", self.found, "kept"), ("missed", self.pairs - self.found, "exact")]
+        bar = tag("div", stacked_bar(parts, "Similar pairs"), style="max-width: 46em") if self.pairs else None
+        tables = map(grid, self._previews())
+        return tag("div", tag("style", Html(NOTEBOOK)), heading, bar, listed(self.warnings), *tables, class_="likewise")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from likewise.drawing import judged
 from likewise.drawing.charts import bars, stacked_bar
 from likewise.drawing.controls import in_line
@@ -15,6 +17,7 @@ from likewise.drawing.preview import Preview, as_text, grid, listed
 from likewise.drawing.style import NOTEBOOK
 from likewise.kinds import measures
 from likewise.schema import BINS
+from likewise.stages.bins import bins_of
 
 Report = dict[str, Any]
 
@@ -28,10 +31,11 @@ PARTS = (
     ("removed_exact", "exact copies", "exact"),
     ("removed_equal", "same shingles", "equal"),
     ("removed_near", "near-duplicates", "near"),
-    ("removed", "characters in removed passages", "exact"),
     ("dropped", "in documents that became too short", "rejected"),
     ("rejected", "rejected", "rejected"),
 )
+#: Those of the bar of characters, where passages are removed.
+CHARACTERS = (("kept", "kept", "kept"), ("removed", "characters in removed passages", "exact"), PARTS[-2])
 
 
 def headline(report: Report) -> str:
@@ -102,14 +106,13 @@ def text(report: Report, out: Path | None, examples: Preview | None, removed: st
 def html(report: Report, out: Path | None, examples: Preview | None, removed: str = "with_text") -> str:
     """The outcome as HTML for a notebook, with its own style; every value is escaped."""
     n = report["units"] if "units" in report else report["counts"]
-    n = n["characters"] if "leaks" in report else n
-    parts = [(name, n[count], class_) for count, name, class_ in PARTS if n.get(count)]
+    n, of = (n["characters"], CHARACTERS) if "leaks" in report else (n, PARTS)
+    parts = [(name, n[count], class_) for count, name, class_ in of if n.get(count)]
     bar = tag("div", stacked_bar(parts, "Outcome"), style="max-width: 46em")
     calls = (tag("li", f"{purpose}: ", tag("code", call)) for purpose, call in next_calls(out, removed if examples else None))
     shown = None
     if examples is not None:
-        title = tag("p", tag("b", examples.title), f", {len(examples.rows):,} of {examples.total:,}")
-        shown = join([title, grid(examples)])
+        shown = grid(examples, join([tag("b", examples.title), f", {len(examples.rows):,} of {examples.total:,}"]))
     return tag(
         "div",
         tag("style", Html(NOTEBOOK)),
@@ -131,3 +134,13 @@ def by_value(report: Report) -> Html | None:
         return None
     name = f"Near-duplicates by {report.get('value', 'similarity')} to the record kept in their place"
     return join([tag("p", name), bars([(ranged(first, last), number) for first, last, number in found["by_value"]], "record", name)])
+
+
+def spread(values: np.ndarray, limit: float | None, value: str) -> Html | None:
+    """Bars of the similarities or distances of pairs; None if there are few. limit: the threshold of the search, None without one."""
+    if len(values) < FEWEST or not np.isfinite(values).all():
+        return None
+    end = float(values.max() if value == "distance" else min(0.0, values.min())) if limit is None else limit
+    bins = bins_of(end, distances=value == "distance", whole=values.dtype.kind in "iu")
+    name = f"Pairs by {value}"
+    return join([tag("p", name), bars([(ranged(first, last), int(number)) for first, last, number in bins.listed(bins.count(values))], "pair", name)])

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from likewise.drawing.controls import in_line
-from likewise.drawing.markup import Html, join, tag
+from likewise.drawing.markup import Html, tag
 from likewise.drawing.numbers import counted, percent
 from likewise.drawing.preview import Preview, as_text, grid, listed
 from likewise.drawing.style import NOTEBOOK
@@ -101,7 +101,7 @@ class Planted:
 
     def _repr_html_(self) -> str:
         heading = tag("p", tag("b", "Planted"), f": {self.headline}")
-        return tag("div", tag("style", Html(NOTEBOOK)), heading, listed(self.warnings), join([grid(self._table())]), class_="likewise")
+        return tag("div", tag("style", Html(NOTEBOOK)), heading, listed(self.warnings), grid(self._table()), class_="likewise")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

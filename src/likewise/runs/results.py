@@ -24,6 +24,7 @@ from likewise.stages.bins import Bins
 from likewise.stages.facts import Block, Facts, merged, outcome_facts
 
 if TYPE_CHECKING:
+    from likewise.drawing.markup import Html
     from likewise.drawing.preview import Preview
 
 
@@ -200,6 +201,14 @@ class Pairs(Table):
     def _warnings(self) -> list[str]:
         said: list[str] = self.report["warnings"]
         return said
+
+    def _picture(self) -> Html | None:
+        from likewise.runs.outcome import spread
+
+        value = "distance" if "distance" in self.columns else "similarity"
+        if isinstance(self._made, LazyData) or value not in self.columns:
+            return None
+        return spread(self[value], self.report["threshold"], value)
 
     def above(self, threshold: float | str) -> Pairs:
         """Return the pairs at or above a higher threshold. Raises UsageError for a lower one, or if the pairs have distances."""

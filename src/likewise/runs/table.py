@@ -23,6 +23,7 @@ from likewise.io.placing import refuse_others
 from likewise.runs.table_files import write_table
 
 if TYPE_CHECKING:
+    from likewise.drawing.markup import Html
     from likewise.drawing.preview import Preview
 
 #: Rows converted to Python values at once.
@@ -274,17 +275,18 @@ class Table:
                     row[name] = None if text is None else read(text)
             yield rows
 
-    def _preview(self) -> Preview:
-        """The first rows, as they are shown."""
+    def _preview(self, *, contents: bool = False) -> Preview:
+        """The first rows, as they are shown. contents: with those of their items if these can be read at once."""
         from likewise.drawing.preview import ROWS, Preview
 
         behind = self._behind()
-        first = self[[*(name for name in self.columns if name not in behind), *behind]] if behind else self
-        data = first[:ROWS]._data()
+        table = self[[*(name for name in self.columns if name not in behind), *behind]] if behind else self
+        first = table[:ROWS]._with_text_if_near() if contents else table[:ROWS]
+        data = first._data()
         values = [shown_values(data.table[number]) for number in range(data.table.num_columns)]
         for name, texts in data.json.items():
             values[data.table.column_names.index(name)] = [None if text is None else from_json(text) for text in texts.to_pylist()]
-        return Preview(type(self).__name__, first.columns, list(zip(*values, strict=True)), len(self))
+        return Preview(type(self).__name__, first.columns, list(zip(*values, strict=True)), len(self), len(first.columns) - len(self.columns))
 
     def _behind(self) -> list[str]:
         """The columns that a preview shows last."""
@@ -298,7 +300,11 @@ class Table:
     def _repr_html_(self) -> str:
         from likewise.drawing.preview import as_html, listed
 
-        return as_html(self._preview(), listed(self._warnings))
+        return as_html(self._preview(contents=True), self._picture(), listed(self._warnings))
+
+    def _picture(self) -> Html | None:
+        """What a notebook shows above the rows."""
+        return None
 
     @property
     def _warnings(self) -> list[str]:
@@ -372,11 +378,11 @@ class Table:
         return self._with(data._replace(table=table))
 
     def _with_text_if_near(self) -> Self:
-        """The table with snippets if they can be read at once, else without."""
+        """The table with snippets if it lacks them and they can be read at once."""
+        if self._origin is None or any(name.replace("id", "text") in self.columns for name in ITEMS):
+            return self
         try:
-            near = self._origin is not None and all(
-                self._origin.near(self._data().numbers(name, self._origin)) for name in self.columns if name in ITEMS
-            )
+            near = all(self._origin.near(self._data().numbers(name, self._origin)) for name in self.columns if name in ITEMS)
             return self.with_text() if near else self
         except (LikewiseError, OSError):
             return self
