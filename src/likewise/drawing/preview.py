@@ -126,7 +126,12 @@ def padded(text: str, width: int, right: bool) -> str:
 def as_html(shown: Preview, above: Html | None = None, below: Html | None = None) -> str:
     """The table as HTML for a notebook, with its own style; every value is escaped. above, below: further markup."""
     heading = join([tag("b", shown.title), shown.heading.removeprefix(shown.title)])
-    return tag("div", tag("style", Html(NOTEBOOK)), above, grid(shown, heading), below, class_="likewise")
+    return output(shown.title, above, grid(shown, heading), below)
+
+
+def output(name: str, *parts: Html | None) -> Html:
+    """Parts as HTML for a notebook, with its own style. Where they are too wide, they scroll, also by keyboard."""
+    return tag("div", tag("style", Html(NOTEBOOK)), *parts, class_="likewise", tabindex=0, role="group", aria_label=name)
 
 
 def grid(shown: Preview, caption: Html | None = None) -> Html:

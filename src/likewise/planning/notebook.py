@@ -8,9 +8,8 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 from likewise.drawing.markup import Html, tag
-from likewise.drawing.numbers import counted, percent, shown
-from likewise.drawing.preview import Preview, grid, listed
-from likewise.drawing.style import NOTEBOOK
+from likewise.drawing.numbers import counted, percent, shown, size
+from likewise.drawing.preview import Preview, grid, listed, output
 from likewise.planning.plan import few
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ def html(plan: Plan) -> str:
     """The plan as HTML, with its own style."""
     heading = tag("p", tag("b", "Plan"), f": {plan.layout} of {plan.functions}, {plan.collision.measure} {plan.place}")
     parts = [heading, listed(plan.warnings), picture(plan.svg()), grid(curve(plan)), grid(cost(plan))]
-    return tag("div", tag("style", Html(NOTEBOOK)), *parts, class_="likewise")
+    return output("Plan", *parts)
 
 
 def picture(chart: str) -> Html:
@@ -48,8 +47,8 @@ def cost(plan: Plan) -> Preview:
     rows = [
         ["hash values per item", f"{plan.slots:,}"],
         ["pairs to compare per item", few(plan.candidates)],
-        ["MB of memory", few(plan.memory / 1e6)],
-        ["MB of disk during the run", few(plan.disk / 1e6)],
+        ["memory", size(plan.memory)],
+        ["disk during the run", size(plan.disk)],
         ["seconds on one core", few(plan.core_seconds)],
     ]
-    return Preview(f"Predicted for {counted(plan.items, 'item')}", ["", "about"], rows, len(rows))
+    return Preview(f"Predicted for {counted(plan.items, 'item')}", ["prediction", "about"], rows, len(rows))

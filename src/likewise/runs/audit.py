@@ -12,10 +12,9 @@ import numpy as np
 
 from likewise.drawing.charts import stacked_bar
 from likewise.drawing.controls import in_line
-from likewise.drawing.markup import Html, tag
+from likewise.drawing.markup import tag
 from likewise.drawing.numbers import counted, percent
-from likewise.drawing.preview import Preview, as_text, grid, listed
-from likewise.drawing.style import NOTEBOOK
+from likewise.drawing.preview import Preview, as_text, grid, listed, output
 from likewise.errors import UsageError
 from likewise.items.sparse import of_words
 from likewise.joins.pairs import PairBlock
@@ -85,7 +84,7 @@ class Audit:
         parts = [("found", self.found, "kept"), ("missed", self.pairs - self.found, "exact")]
         bar = tag("div", stacked_bar(parts, "Similar pairs"), style="max-width: 46em") if self.pairs else None
         tables = map(grid, self._previews())
-        return tag("div", tag("style", Html(NOTEBOOK)), heading, bar, listed(self.warnings), *tables, class_="likewise")
+        return output("Audit", heading, bar, listed(self.warnings), *tables)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

@@ -13,8 +13,7 @@ from likewise.drawing.charts import bars, stacked_bar
 from likewise.drawing.controls import in_line
 from likewise.drawing.markup import Html, join, tag
 from likewise.drawing.numbers import by_reason, counted, ranged, share
-from likewise.drawing.preview import Preview, as_text, grid, listed
-from likewise.drawing.style import NOTEBOOK
+from likewise.drawing.preview import Preview, as_text, grid, listed, output
 from likewise.kinds import measures
 from likewise.schema import BINS
 from likewise.stages.bins import bins_of
@@ -113,9 +112,8 @@ def html(report: Report, out: Path | None, examples: Preview | None, removed: st
     shown = None
     if examples is not None:
         shown = grid(examples, join([tag("b", examples.title), f", {len(examples.rows):,} of {examples.total:,}"]))
-    return tag(
-        "div",
-        tag("style", Html(NOTEBOOK)),
+    return output(
+        "Removal",
         tag("p", tag("b", "Removal"), f": {headline(report)}"),
         tag("p", beside) if (beside := against(report)) else None,
         bar,
@@ -123,7 +121,6 @@ def html(report: Report, out: Path | None, examples: Preview | None, removed: st
         listed(report["warnings"]),
         shown,
         tag("ul", *calls),
-        class_="likewise",
     )
 
 

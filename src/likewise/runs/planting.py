@@ -10,10 +10,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from likewise.drawing.controls import in_line
-from likewise.drawing.markup import Html, tag
+from likewise.drawing.markup import tag
 from likewise.drawing.numbers import counted, percent
-from likewise.drawing.preview import Preview, as_text, grid, listed
-from likewise.drawing.style import NOTEBOOK
+from likewise.drawing.preview import Preview, as_text, grid, listed, output
 
 #: Characters of a training document that are used at most, and of a line of the wrapped kind.
 LONGEST, WIDTH = 20_000, 40
@@ -101,7 +100,7 @@ class Planted:
 
     def _repr_html_(self) -> str:
         heading = tag("p", tag("b", "Planted"), f": {self.headline}")
-        return tag("div", tag("style", Html(NOTEBOOK)), heading, listed(self.warnings), grid(self._table()), class_="likewise")
+        return output("Planted", heading, listed(self.warnings), grid(self._table()))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
