@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,12 @@ import likewise as lw
 from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.schema import REASONS
 from likewise.stages import clusters
-from likewise.stages.bins import bins_of
+from likewise.stages.bins import scales_of
 from likewise.stages.facts import NAMED, Block, Facts, Limits, merged, outcome_facts, row_facts
+from likewise.stages.removed import Removed, examples, matrix, removed_for
 
 LIMITS = Limits(few=3, short=2, judged=4, grouped=True, scored=True)
-BINS = bins_of(0.5, distances=False, whole=False)
+SCALES = scales_of(0.5, distances=False, whole=False)
 
 #: A row: source, kind, tokens, has an id, shingles, most ignored ones; was removed, why, its value, for the second side.
 ROWS = st.lists(
@@ -49,7 +51,7 @@ def facts_of(rows: list[tuple[Any, ...]], part: slice) -> tuple[Facts, Facts]:
     block = Block(numbers, np.cumsum(counts), range(10 * part.start, 10 * part.stop, 10))
     read_columns = {"kind": kind, "tokens": tokens, "per": shingles, "score": value}
     read = row_facts(block, read_columns.__getitem__, ids, np.stack([shingles, np.minimum(shingles, ignored)], axis=1), LIMITS)
-    return read, outcome_facts(block, removed, reason, value, second & removed, BINS)
+    return read, outcome_facts(block, removed, reason, value, second & removed, SCALES)
 
 
 def plain(facts: Facts) -> dict[str, Any]:
@@ -87,21 +89,30 @@ def test_rows_are_counted_by_source_and_the_first_are_named(rows: list[tuple[Any
     measured = [row[8] for row in gone if row[7] == 0 and row[8] == row[8]]
     assert outcomes.total("measured") == outcomes.sums["by_value"].sum() == len(measured)
     assert outcomes.sums["by_value"][-1] == sum(value >= 0.95 for value in measured)
+    for place, first in ((0, 0.5), (40, 0.7), (99, 0.995)):  # steps of 0.005
+        last = 2 if place == 99 else (101 + place) / 200
+        assert outcomes.sums["histogram"][place] == sum(first <= value < last for value in measured)
 
 
-#: A cluster: its component, items removed for the representative, near-duplicates among them, those of low value, and the source of the other side.
-#: `block_of` makes of the component whether it is the first cluster of it.
-CLUSTERS = st.lists(st.tuples(st.integers(0, 9), st.integers(30, 45), st.integers(25, 40), st.integers(15, 30), st.integers(-1, 2)), max_size=60)
+#: A cluster: its component, items removed for the representative, near-duplicates among them, those of low value, the number of sources, and the
+#: source of the other side. `block_of` makes of the component whether it is the first cluster of it.
+CLUSTERS = st.lists(
+    st.tuples(
+        *(st.integers(0, 9), st.integers(30, 45) | st.integers(95, 105), st.integers(25, 40), st.integers(15, 30)),
+        *(st.integers(1, 11), st.integers(-1, 2)),
+    ),
+    max_size=60,
+)
 
 
 def block_of(rows: list[tuple[int, ...]], heads: list[int]) -> clusters.Block:
-    head, component, *columns, source = np.array([(head, *rows[head]) for head in heads], np.int64).reshape(-1, 6).T
+    head, component, *columns, source = np.array([(head, *rows[head]) for head in heads], np.int64).reshape(-1, 7).T
     first = np.array([of not in (row[0] for row in rows[:at]) for at, of in zip(head.tolist(), component.tolist(), strict=True)], bool)
     return clusters.Block(head, first, *columns, source[source >= 0])
 
 
-def plain_clusters(found: clusters.Clusters) -> list[Any]:
-    return [value.tolist() if isinstance(value, np.ndarray) else value for value in found]
+def plain_clusters(found: Any) -> Any:
+    return found.tolist() if isinstance(found, np.ndarray) else [*map(plain_clusters, found)] if isinstance(found, tuple) else found
 
 
 @given(CLUSTERS, st.integers(1, 4), st.randoms())
@@ -113,11 +124,67 @@ def test_facts_about_clusters_add_up(rows: list[tuple[int, ...]], number: int, r
     assert plain_clusters(found) == plain_clusters(whole)
     assert whole.number == len(rows) and whole.components == len({row[0] for row in rows})
     assert dict(zip(whole.sizes.tolist(), whole.times.tolist(), strict=True)) == Counter(row[1] + 1 for row in rows)
-    assert whole.largest.tolist() == [[head, rows[head][1] + 1] for head in sorted(range(len(rows)), key=lambda head: (-rows[head][1], head))[:10]]
+    by_size = sorted(range(len(rows)), key=lambda head: (-rows[head][1], head))
+    assert plain_clusters(whole.largest) == columns_of([(head, rows[head][1] + 1, *rows[head][2:5]) for head in by_size[:10]])
     like = [head for head, row in enumerate(rows) if row[2] >= 30 and 4 * row[3] >= 3 * row[2]]
     assert (whole.templates, whole.templated) == (len(like), sum(rows[head][2] for head in like))
-    assert whole.listed.tolist() == [[head, *rows[head][2:4]] for head in sorted(like, key=lambda head: (-rows[head][2], head))[:10]]
-    assert dict(zip(whole.source.tolist(), whole.matched.tolist(), strict=True)) == Counter(row[4] for row in rows if row[4] >= 0)
+    odd = [head for head in by_size if head in like or rows[head][1] >= 99 or rows[head][4] >= 10]
+    odd = sorted(odd, key=lambda head: head not in like)[:20]
+    assert plain_clusters(whole.suspicious) == columns_of([(head, rows[head][1] + 1, *rows[head][2:5]) for head in odd])
+    reasons = {name: of.tolist() for name, of in whole.suspicious.reasons.items()}
+    assert reasons["template"] == [head in like for head in odd] and reasons["large"] == [rows[head][1] >= 99 for head in odd]
+    assert dict(zip(whole.source.tolist(), whole.matched.tolist(), strict=True)) == Counter(row[5] for row in rows if row[5] >= 0)
+
+
+def columns_of(rows: list[tuple[int, ...]]) -> list[list[int]]:
+    return [list(column) for column in zip(*rows, strict=True)] or [[]] * 5
+
+
+#: A removed row: the kept one, the value, the reason.
+REMOVED = st.lists(st.tuples(st.integers(0, 9), st.one_of(st.just(float("nan")), st.sampled_from([0.5, 0.6, 0.75, 0.9, 1.0])), st.integers(0, 2)))
+
+
+def blocks_of(rows: list[tuple[Any, ...]], cuts: list[int]) -> list[Removed]:
+    """Rows from 10 on, in blocks."""
+    columns = [np.array([row[place] for row in rows], kind) for place, kind in enumerate((np.int64, float, np.int8))]
+    whole = Removed(10 + np.arange(len(rows)), *columns)
+    return [whole.at(np.arange(part.start, part.stop)) for part in parts(len(rows), cuts)]
+
+
+def source_of(rows: np.ndarray) -> np.ndarray:
+    return rows // 4
+
+
+@given(REMOVED, CUTS, st.booleans(), st.sampled_from([None, 14, 30]))
+def test_examples_are_next_to_their_values_and_have_different_kept_rows(
+    rows: list[tuple[Any, ...]], cuts: list[int], distances: bool, end: int | None
+) -> None:
+    """A plain search: each row in order of its distance from the value, unless its kept row has been taken."""
+    ends = None if end is None else np.full(100, end)
+    limit, equal = (1.0, 0.0) if distances else (0.5, 1.0)
+    found = examples(blocks_of(rows, cuts), limit, distances=distances, ends=ends, source_of=source_of)
+    allowed = [(number, *row) for number, row in enumerate(rows, 10) if end is None or number < end]
+    near = [row for row in allowed if row[3] == 0 and row[2] == row[2]]
+
+    def first(some: list[tuple[Any, ...]], count: int, key: Callable[[tuple[Any, ...]], float]) -> list[int]:
+        taken: dict[int, int] = {}
+        for row in sorted(some, key=lambda row: (key(row), row[0])):
+            taken.setdefault(row[1], row[0])
+        return list(taken.values())[:count]
+
+    values = zip((limit, (limit + equal) / 2, equal), (5, 3, 3), strict=True)
+    expected = [first(near, count, lambda row, value=value: abs(row[2] - value)) for value, count in values]
+    expected.append(first([row for row in allowed if row not in near], 2, lambda row: row[0]))
+    assert [group.row.tolist() for group in found] == expected
+
+
+@given(REMOVED, CUTS)
+def test_removed_rows_are_counted_by_the_sources_of_both_rows(rows: list[tuple[Any, ...]], cuts: list[int]) -> None:
+    group = np.array([0, 1, 2, *[3] * 100])
+    found = matrix(blocks_of(rows, cuts), group, source_of)
+    pairs = Counter((int(group[number // 4]), int(group[row[0] // 4])) for number, row in enumerate(rows, 10))
+    assert {(own, kept): int(found[own, kept]) for own in range(4) for kept in range(4) if found[own, kept]} == pairs
+    assert removed_for(blocks_of(rows, cuts), np.array([3, 5])).row.tolist() == [number for number, row in enumerate(rows, 10) if row[0] in (3, 5)]
 
 
 @pytest.mark.parametrize("choices", [{}, {"level": "line"}, {"per": "lang", "id": "name"}, {"ignore_common": "20%"}], ids=str)

@@ -51,11 +51,20 @@ def test_pages_of_a_template_are_reported() -> None:
         "1 large cluster looks like pages of one template rather than duplicates: 60 documents were removed, most at a similarity from 0.8 to 0.9. "
         "The kept document is 0 (60 removed, 100% in this range). Check some with likewise show"
     )
-    assert found["removals"]["templates"] == {
-        "number": 1,
-        "removed": 60,
-        "largest": [{"representative": 0, "source": "memory.arrow", "position": 0, "near": 60, "low": 60}],
-    }
+    assert found["removals"]["templates"] == {"number": 1, "removed": 60}
+    [cluster] = found["suspicious"]
+    assert [cluster[name] for name in ("representative", "source", "position", "items", "near", "low", "sources")] == [
+        0,
+        "memory.arrow",
+        0,
+        61,
+        60,
+        60,
+        1,
+    ]
+    assert cluster["least"] == cluster["median"] == 180 / 220 and cluster["reasons"] == ["template"]
+    assert [member["id"] for member in cluster["members"]] == [1, 2, 3, 4, 5] and cluster["text"].startswith("menu0 menu1 ")
+    assert found["clusters"]["largest"] == [cluster]
 
 
 def test_edited_and_exact_copies_are_not() -> None:
@@ -109,7 +118,8 @@ def test_bins_hold_all_values_once() -> None:
 
 def test_other_kinds_have_a_distribution_and_no_templates() -> None:
     found = lw.dedup(["anna", "hanna", "hannah", "otto"], by="levenshtein", within=2).report["removals"]
-    assert found == {"near": 2, "median": 1.5, "by_value": [[0, 0, 0], [1, 1, 1], [2, 2, 1]]}
+    histogram = {"first": 0, "step": 1, "counts": [0, 1, 1]}
+    assert found == {"near": 2, "median": 1.5, "by_value": [[0, 0, 0], [1, 1, 1], [2, 2, 1]], "histogram": histogram}
     vectors = np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]], np.float32)
     found = lw.dedup(vectors, by="cosine", threshold=0.9).report["removals"]
     assert found["near"] == 1 and found["by_value"][9][2] == 1 and "templates" not in found
@@ -134,9 +144,9 @@ def test_it_is_said_in_the_summary_and_on_the_page(folder: Path) -> None:
     )
     document = json.loads(Path("out/report.json").read_text())
     page = Path("out/report.html").read_text()
-    assert "Similarity of removed and kept documents" in page and "Clusters that may be pages of one template" in page
+    assert "Similarity of removed and kept documents" in page and "Clusters to check" in page and "menu0 menu1 menu2" in page
     assert "The chart shows 43 near-duplicates by similarity to the document that was kept instead. The median is 0.8182." in page
-    assert "0.8-0.82: 39 near-duplicates" in page and "0.98-1: 4 near-duplicates" in page
+    assert "0.81-0.82: 39 near-duplicates" in page and "0.98-0.99: 4 near-duplicates" in page
 
     del document["removals"]  # as an earlier version wrote it
     assert "Similarity of removed and kept documents" not in render(document, None, [])

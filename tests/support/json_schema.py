@@ -46,6 +46,9 @@ def keywords(value: Any, schema: dict[str, Any], root: dict[str, Any], place: st
             case "minimum":
                 if isinstance(value, int | float) and value < rule:
                     yield f"{place}: {value} is below {rule}"
+            case "minItems" | "maxItems":
+                if isinstance(value, list) and (len(value) < rule if name == "minItems" else len(value) > rule):
+                    yield f"{place}: {len(value)} entries, not {name} {rule}"
             case "required":
                 if isinstance(value, dict):
                     yield from (f"{place}.{one}: missing" for one in rule if one not in value)

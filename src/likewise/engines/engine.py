@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from likewise.records import Each, Edits
     from likewise.runs.fate import Chosen
     from likewise.runs.items import Items
-    from likewise.runs.results import Removed, Search
+    from likewise.runs.results import Search
     from likewise.runs.tables import Rows
-    from likewise.stages.bins import Bins
+    from likewise.stages.bins import Scales
     from likewise.stages.budget import Cut
     from likewise.stages.clusters import Clusters
     from likewise.stages.counting import Common
     from likewise.stages.facts import Facts
+    from likewise.stages.removed import Removed
 
 
 class Found(NamedTuple):
@@ -63,7 +64,7 @@ class Outcome(Protocol):
     def outcomes(self) -> Facts:
         """The numbers of documents of the first collection that are ``removed`` and ``kept``, by source."""
 
-    def reasons(self, bins: Bins) -> Facts:
+    def reasons(self, scales: Scales) -> Facts:
         """Return the numbers of compared rows that were removed (`stages.facts.outcome_facts`)."""
 
     def clusters(self, half_way: float | None) -> Clusters:
@@ -72,8 +73,20 @@ class Outcome(Protocol):
     def median(self) -> float | None:
         """Return the median value of near-duplicates; None without any."""
 
-    def near_beginnings(self, most: int) -> Removed:
-        """Return removed rows for examples: those that begin before ``most`` in their sources, and whose kept rows do, too."""
+    def matrix(self, group: np.ndarray) -> np.ndarray:
+        """Return the numbers of removed rows by the group of their source and that of the kept row's source (`stages.removed.matrix`).
+
+        group: int64[sources], the number of the group of each source, from 0.
+        """
+
+    def removed_for(self, heads: np.ndarray) -> Removed:
+        """Return the rows removed for a few kept rows, int64[k], in order."""
+
+    def examples(self, limit: float, ends: np.ndarray | None) -> list[Removed]:
+        """Return removed rows for examples, by group (`stages.removed.examples`).
+
+        ends: int64[sources]; only rows before these are chosen, with their kept rows. None: all rows.
+        """
 
     def numbers(self, what: str) -> list[int]:
         """Return the number of rows of each source of the first collection that `chosen` chooses."""

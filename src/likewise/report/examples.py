@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from likewise.drawing.markup import Html, join, named, table, tag
 from likewise.drawing.numbers import counted
@@ -22,9 +23,11 @@ MOST_RUNS = 200
 MARKS = {"delete": "del", "insert": "ins"}
 #: Lines that a box shows, and about how many characters a line has in half of a page.
 ROOM, LINE = 12, 60
+#: Of the differences in report.json: runs, and characters of one that differs and of each end of one that does not.
+RUNS, DIFFERENT, SAME = 12, 120, 40
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Example:
     """A removed item and the item kept in its place, as text of `runs.shown.written`. Positions, if given, distinguish items with equal ids."""
 
@@ -42,12 +45,35 @@ class Example:
     value: str = "similarity"  # or distance
     by: str = "words:5"
     groups: differences.Groups | None = None  # of elements
-    group: str = ""  # of examples: borderline, middle, high and so on; empty in a choice without groups
+    group: str = ""  # of stages.removed.GROUPS
+
+    @cached_property
+    def runs(self) -> list[tuple[str, str]] | None:
+        """What is equal and what differs, as (equal, delete or insert, text); None for kinds of items without runs."""
+        return differences.runs(self.kind, self.removed_text, self.kept_text, self.groups)
+
+    @property
+    def excerpt(self) -> list[tuple[str, str]] | None:
+        """The runs from the first difference on, shortened, with a little of the text before it."""
+        if not self.runs:
+            return None
+        begin = next((number for number, (what, _) in enumerate(self.runs) if what != "equal"), 0)
+        some = self.runs[max(0, begin - 1) : begin + RUNS]
+        return [(what, cut(text, what, first=number == 0, last=number == len(some) - 1)) for number, (what, text) in enumerate(some)]
+
+
+def cut(text: str, what: str, *, first: bool, last: bool) -> str:
+    """Return the text of a run, shortened: equal text to the ends that are next to differences."""
+    if what != "equal":
+        return text if len(text) <= DIFFERENT else f"{text[:DIFFERENT]} …"
+    if len(text) <= 2 * SAME:
+        return text
+    return ("" if first else text[:SAME]) + " … " + ("" if last else text[-SAME:])
 
 
 def side_by_side(example: Example, number: int, estimated: bool, pictures: Pictures = none) -> Html:
     """Return an example as markup: words only in the removed item are marked as deleted, words only in the kept one as inserted."""
-    runs = differences.runs(example.kind, example.removed_text, example.kept_text, example.groups)
+    runs = example.runs
 
     def body(text: str, own: str) -> Html:
         if runs is None:

@@ -25,12 +25,13 @@ from likewise.kinds import of_payload
 from likewise.records import TEXT, Chunk, Records
 from likewise.report.differences import Groups, groups_of
 from likewise.report.examples import Example
-from likewise.report.gather import choose
 from likewise.report.own_files import document, sealed, whole
 from likewise.runs import shown
 
 Place = tuple[str, int]  # source and position
 
+#: The items of an example.
+SIDES = ("removed", "kept")
 #: Formats whose chunks can be found by row; those of others are found by byte.
 BY_ROWS = ("parquet", "arrow", "npy")
 #: Formats of lines, and whether a carriage return alone ends a line.
@@ -233,27 +234,23 @@ class Originals:
 
 
 def examples(originals: Originals) -> Iterator[Example]:
-    """Yield the removed items for report.html: one of each of the largest clusters, and near-duplicates from the least to the most similar."""
+    """Yield the removed items for report.html: ``examples`` of report.json, with their whole texts."""
     if changed := originals.changed():
         raise DataError(f"{changed[0]} has changed since the run, or no longer exists")
-    table = originals.removed
-    order = {source: number for number, source in enumerate(originals.paths)}
-    sources = np.array([order.get(source, -1) for source in table["kept_source"].to_pylist()], np.int64)
-    where = [table[name].to_numpy() for name in ("kept_position", "kept_start") if name in table.column_names]
-    _, head = np.unique(np.stack([sources, *where]), axis=1, return_inverse=True)
-    near = pc.not_equal(table["reason"], "exact").to_numpy()
-    name = originals.value
-    rows = table.take(choose(head.ravel(), near, table[name].to_numpy(), name)).to_pylist()
-    texts = originals.texts({(row[f"{side}source"], row[f"{side}position"]) for row in rows for side in ("", "kept_")})
+    rows = [row for row in originals.report.get("examples", ()) if None not in (row["removed"]["text"], row["kept"]["text"])]
+    texts = originals.texts({place_of(row[side]) for row in rows for side in SIDES})
+    how: dict[str, Any] = {"kind": originals.want.kind, "value": originals.value, "by": originals.method["by"], "groups": originals.groups}
     for row in rows:
-        here, there = (row["source"], row["position"]), (row["kept_source"], row["kept_position"])
-        named = {"kept_id": row["kept_id"], "kept_source": there[0], "kept_position": there[1]}
-        named |= {"removed_id": row["id"], "removed_source": here[0], "removed_position": here[1]}
-        named |= {"kept_text": part_of(texts[there].text, row, "kept_"), "removed_text": part_of(texts[here].text, row, "")}
-        how = {"kind": originals.want.kind, "value": name, "by": originals.method["by"], "groups": originals.groups}
-        yield Example(**named, similarity=row[name], reason=row["reason"], **how)
+        named: dict[str, Any] = {f"{side}_{name}": row[side][name] for side in SIDES for name in ("id", "source", "position")}
+        contents: dict[str, Any] = {f"{side}_text": part_of(texts[place_of(row[side])].text, row[side]) for side in SIDES}
+        yield Example(**named, **contents, similarity=row[originals.value], reason=row["reason"], group=row["group"], **how)
 
 
-def part_of(text: str, row: dict[str, Any], side: str) -> str:
-    """Return what a row of removed.parquet names of the text of an item: a part, or all of it. ``side``: "kept_" or ""."""
-    return text[row[f"{side}start"] : row[f"{side}end"]] if "start" in row else text
+def place_of(row: dict[str, Any]) -> Place:
+    """Return the place of an item that report.json names."""
+    return row["source"], row["position"]
+
+
+def part_of(text: str, row: dict[str, Any]) -> str:
+    """Return what a row names of the text of an item: a part, or all of it."""
+    return text[row["start"] : row["end"]] if "start" in row else text

@@ -12,10 +12,10 @@ from likewise.report.read import Read
 from likewise.runs.fate import Fate
 from likewise.runs.items import Run
 from likewise.runs.results import Decision
-from likewise.runs.shown import NEAR_THE_BEGINNING, read_again
+from likewise.runs.shown import NEAR_THE_BEGINNING, in_brief, read_again
 
-#: Parts listed, and the characters shown of each.
-LARGEST, SHOWN = 20, 200
+#: Parts listed.
+LARGEST = 20
 
 
 def counts(fate: Fate, read: Read, run: Run) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def largest(fate: Fate, job: Job) -> list[dict[str, Any]]:
     source, position = fate.documents.places(document)
     found = zip(document.tolist(), source.to_pylist(), position.tolist(), *numbers.tolist(), strict=True)
     return [
-        {"text": shortened_text(texts[row][begin:end] if row in texts else None), "times": times, "documents": of}
+        {"text": in_brief(job.want.kind, texts[row][begin:end]) if row in texts else None, "times": times, "documents": of}
         | {"source": name, "position": at, "start": begin, "end": end}
         for row, name, at, begin, end, times, of in found
     ]
@@ -71,14 +71,6 @@ def most_common(units: Units, decision: Decision) -> tuple[np.ndarray, np.ndarra
     chosen = kept[first]
     documents = [len(np.unique(units.document[[row, *removed[decision.kept_row[removed] == row]]])) for row in chosen.tolist()]
     return units.document[chosen], np.array([*units.spans(chosen), times[first] + 1, documents], np.int64)
-
-
-def shortened_text(text: str | None) -> str | None:
-    """Return the beginning of a text on one line."""
-    if text is None:
-        return None
-    line = " ".join(text[: 100 * SHOWN].split())
-    return line if len(line) <= SHOWN else f"{line[: SHOWN - 2]} …"
 
 
 def units_of(fate: Fate) -> Units:

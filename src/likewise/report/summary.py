@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from likewise.engines.engine import Outcome
 from likewise.io.facts import least_judged
 from likewise.io.idcolumn import QUOTED
 from likewise.io.inputs import printable
-from likewise.io.numbered import Named, Numbered
+from likewise.io.numbered import Numbered
 from likewise.job import Job
 from likewise.messages import option, verb
 from likewise.methods import Text
 from likewise.planning.spread import spread
 from likewise.report import ignored, leaks, parts, removals, wording
+from likewise.report.examples import Example
+from likewise.report.gather import Gathered
 from likewise.report.read import Read, read_by
 from likewise.runs.decontamination import Cleaned
 from likewise.runs.fate import Fate
@@ -31,10 +33,13 @@ COUNTED = (
 MEASURE = f"{verb('audit')} measures it on a sample, and {option('exact')} compares all pairs"
 
 
-def summary(fate: Outcome, run: Run) -> dict[str, Any]:
-    """Return the content of report.json. Raises AssertionError if the counts do not add up. Warns of what the user should know about the result."""
+def summary(fate: Outcome, run: Run) -> tuple[dict[str, Any], list[Example]]:
+    """Return the content of report.json, and the examples for report.html. Warns of what the user should know about the result.
+
+    Raises AssertionError if the counts do not add up.
+    """
     job, collection, compared, search = run.job, fate.documents, fate.compared, fate.search
-    into, half_way = removals.bins(search, job), removals.half_way(job)
+    into, half_way = removals.scales(search, job), removals.half_way(job)
     outcomes, fates, clustered = fate.reasons(into), fate.outcomes, fate.clusters(half_way)
     read = read_by(collection, job)
     units = read_by(compared, job) if compared.of_parts else read
@@ -49,11 +54,12 @@ def summary(fate: Outcome, run: Run) -> dict[str, Any]:
     counts = {name: counts[name] for name in COUNTED if name in counts}
     if counts["kept"] + counts["removed"] + counts["rejected"] != counts["read"]:
         raise AssertionError(f"rows were lost: {counts}; this is a bug in likewise, please report it")
-    of_templates = compared.named(clustered.listed[:, 0].tolist(), search.kept_side)
-    found = removals.removals(outcomes, fate.median(), into, None if half_way is None else clustered, of_templates)
-    for said in (*warnings(read, job, units), *about_losses(collection, fates), *removals.warning(found, float(job.threshold))):
+    gathered, templates = Gathered(fate, job, clustered), half_way is not None
+    found = removals.removals(outcomes, fate.median(), into, clustered if templates else None)
+    suspicious = gathered.listed(clustered.suspicious, templates=templates)
+    for said in (*warnings(read, job, units), *about_losses(collection, fates), *removals.warning(found, suspicious, float(job.threshold))):
         run.warn(said)
-    return {
+    report = {
         "schema": "likewise/report/1",
         "counts": counts,
         **({} if run.alone else {"against": against(read, compared, outcomes, clustered)}),
@@ -67,12 +73,16 @@ def summary(fate: Outcome, run: Run) -> dict[str, Any]:
         **search.facts,
         "spread": spread(job.target, search.facts["budget"]["recall"], search.facts["matched"]),
         "removals": found,
-        "clusters": clusters(clustered, compared.named(clustered.largest[:, 0].tolist(), search.kept_side)),
+        "examples": gathered.listed_examples(),
+        "clusters": clusters(clustered, gathered.listed(clustered.largest, templates=templates)),
+        "suspicious": suspicious,
         "sources": sources(collection, read.sides[0], fates),
+        "matrix": removals.matrix(fate, outcomes, clustered),
         "ids": {"missing": read.sides[0].total("without_id"), "repeated": collection.repeated_ids[0]},
         **ignored.facts(units, run),
         "warnings": run.warnings,
     }
+    return report, gathered.examples
 
 
 def read_of(read: Read, side: int, compared: Numbered) -> dict[str, int]:
@@ -103,16 +113,13 @@ def against(read: Read, compared: Numbered, outcomes: Facts, clustered: Clusters
     return {**totals, "share": removed / of if of else None, "sources": listed}
 
 
-def clusters(found: Clusters, largest: Sequence[Named]) -> dict[str, Any]:
-    """Return numbers and sizes of the clusters, and the largest ones, of which ``largest`` are the representatives."""
+def clusters(found: Clusters, largest: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return numbers and sizes of the clusters, and the largest ones."""
     return {
         "number": found.number,
         "components": found.components,
         "by_size": {str(size): times for size, times in zip(found.sizes.tolist(), found.times.tolist(), strict=True)},
-        "largest": [
-            {"representative": row.id, "source": row.source, "position": row.position, "items": size}
-            for row, (_, size) in zip(largest, found.largest.tolist(), strict=True)
-        ],
+        "largest": largest,
     }
 
 

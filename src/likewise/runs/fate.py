@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -22,11 +22,12 @@ from likewise.records import REJECTED, Edits
 from likewise.runs import decided, tables
 from likewise.runs.distinct import in_order
 from likewise.runs.items import Items, Run
-from likewise.runs.results import Decision, Removed, Search
+from likewise.runs.results import Decision, Search
 from likewise.runs.tables import Made, Rows, clusters_rows, removed_rows
-from likewise.stages.bins import Bins
+from likewise.stages.bins import Scales
 from likewise.stages.clusters import Clusters
 from likewise.stages.facts import Facts, facts, first_true, merged
+from likewise.stages.removed import Removed, examples, matrix, removed_for
 from likewise.stages.settle import Removals
 
 #: Default of --min-left: a document of which no token is left is removed.
@@ -72,9 +73,27 @@ class Fate:
         """The search behind the outcome."""
         return self.decision.search
 
-    def reasons(self, bins: Bins) -> Facts:
+    def reasons(self, scales: Scales) -> Facts:
         """Return the numbers of compared rows that were removed, by reason and by value."""
-        return self.decision.outcomes(self.compared, bins)
+        return self.decision.outcomes(self.compared, scales)
+
+    @property
+    def removed_rows(self) -> Iterator[Removed]:
+        """The compared rows that were removed, in blocks."""
+        return self.decision.removed_rows(self.compared)
+
+    def matrix(self, group: np.ndarray) -> np.ndarray:
+        """Return the numbers of removed rows by the groups of their sources and of those of the kept rows (`stages.removed.matrix`)."""
+        return matrix(self.removed_rows, group, self.compared.source_of)
+
+    def removed_for(self, heads: np.ndarray) -> Removed:
+        """Return the rows removed for some kept rows (`stages.removed.removed_for`)."""
+        return removed_for(self.removed_rows, heads)
+
+    def examples(self, limit: float, ends: np.ndarray | None) -> list[Removed]:
+        """Return removed rows for examples, by group (`stages.removed.examples`)."""
+        distances = self.search.value.name == "distance"
+        return examples(self.removed_rows, limit, distances=distances, ends=ends, source_of=self.compared.source_of)
 
     def clusters(self, half_way: float | None) -> Clusters:
         """Return the facts about clusters (`Decision.clusters`)."""
@@ -83,10 +102,6 @@ class Fate:
     def median(self) -> float | None:
         """Return the median value of near-duplicates; None without any."""
         return self.decision.median()
-
-    def near_beginnings(self, most: int) -> Removed:
-        """Return the removed rows near the beginnings of their sources, for examples (`Decision.near_beginnings`)."""
-        return self.decision.near_beginnings(self.compared, most)
 
     def numbers(self, what: str) -> list[int]:
         """Return the number of rows of each source of the first collection that `chosen` chooses."""

@@ -16,7 +16,6 @@ from likewise.io.inputs import Source
 from likewise.io.output import check_still, write_sealed, write_text
 from likewise.job import Job
 from likewise.report import summary
-from likewise.report.gather import examples
 from likewise.report.html import render
 from likewise.runs import pipeline
 from likewise.runs import writing as outputs
@@ -40,7 +39,7 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
     outputs.check(sources[: run.first_side], run.job.options, run.job.want, written=target is not None)
     fate = outcome(sources, run, engine)
     documents, search = fate.documents, fate.search
-    report = summary.summary(fate, run)
+    report, examples = summary.summary(fate, run)
     origin = Origin(documents, run)
     kept = kept_table(fate, run.job, origin, given)
     tables = {name: (outputs.number_of(name, report), make) for name, make in fate.tables().items()}
@@ -55,7 +54,7 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
         run.progress.finish()
         facts = outputs.machine_facts(sources, search, run, staged)
         write_sealed(facts, staged / "run.json")
-        page = render(report, facts, examples(fate, run.job))
+        page = render(report, facts, examples)
         write_text(page, staged / "report.html")
         outputs.publish_staged(staged, target, run)
     read = partial(written, typed=documents.id_note(0, search.kept_side, search.member_side) is not None)

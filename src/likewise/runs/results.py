@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,8 +21,9 @@ from likewise.messages import quoted
 from likewise.planning.threshold import written
 from likewise.runs.table import Contents, Data, LazyData, Table
 from likewise.stages import clusters
-from likewise.stages.bins import Bins
+from likewise.stages.bins import Scales
 from likewise.stages.facts import Block, Facts, merged, outcome_facts
+from likewise.stages.removed import Removed
 
 if TYPE_CHECKING:
     from likewise.drawing.markup import Html
@@ -42,15 +44,6 @@ class Search(NamedTuple):
     def member_side(self) -> int:
         """The side of the rows of all clusters."""
         return BOTH if self.kept_side else 0
-
-
-class Removed(NamedTuple):
-    """Some removed rows."""
-
-    row: np.ndarray  # int64[n]
-    kept_row: np.ndarray  # int64[n]
-    value: np.ndarray  # float64[n]
-    reason: np.ndarray  # int8[n], of schema.REASONS
 
 
 @dataclass
@@ -75,13 +68,6 @@ class Decision:
         """The search behind the decision."""
         reasons = ("exact", "equal", "near", *(() if self.given is None else ("passage", "rest")))
         return Search(self.facts, self.compared, self.value, self.kept_side, len(self.matches), reasons)
-
-    def near_beginnings(self, rows: Collection, most: int) -> Removed:
-        """Return the removed rows that begin before ``most`` in their sources, as the rows kept for them do."""
-        start = rows.column("start")
-        row = np.flatnonzero(self.removed & (start < most))
-        row = row[start[self.kept_row[row]] < most]
-        return Removed(row, self.kept_row[row], self.similarity[row], self.reason[row])
 
     @property
     def removed(self) -> np.ndarray:
@@ -110,12 +96,12 @@ class Decision:
         """int64[m]: the near-duplicates of which the value is known."""
         return np.flatnonzero(self.removed & ~self.exact & ~self.equal & ~np.isnan(self.similarity))
 
-    def outcomes(self, rows: Collection, bins: Bins) -> Facts:
-        """Return the facts about what became of the rows of the first collection. bins: counts the values of near-duplicates."""
+    def outcomes(self, rows: Collection, scales: Scales) -> Facts:
+        """Return the facts about what became of the rows of the first collection. scales: count the values of near-duplicates."""
         removed, reason, border = self.removed, self.reason, rows.rows_of_sides[0].stop
 
         def of(part: slice, block: Block) -> Facts:
-            return outcome_facts(block, removed[part], reason[part], self.similarity[part], self.kept_row[part] >= border, bins)
+            return outcome_facts(block, removed[part], reason[part], self.similarity[part], self.kept_row[part] >= border, scales)
 
         return merged([of(*each) for each in blocks(rows, 0)])
 
@@ -124,20 +110,38 @@ class Decision:
         rows = self.measured
         return float(np.median(self.similarity[rows])) if len(rows) else None
 
+    def removed_rows(self, rows: Collection) -> Iterator[Removed]:
+        """Yield the removed rows in blocks."""
+        reason = self.reason
+        for part, _ in blocks(rows, 0):
+            row = part.start + np.flatnonzero(self.kept_row[part] >= 0)
+            yield Removed(row, self.kept_row[row], self.similarity[row], reason[row])
+
     def clusters(self, rows: Collection, half_way: float | None) -> clusters.Clusters:
         """Return the facts about clusters. half_way: near-duplicates below it may be pages of a template; None: none of this kind are."""
-        heads, members = np.unique(self.kept_row[self.removed], return_counts=True)
-        near = low = np.broadcast_to(0, len(heads))  # takes no memory
+        n, measured = len(self.kept_row), self.measured
+        members = np.bincount(self.kept_row[self.removed], minlength=n)
+        heads = np.flatnonzero(members)
+        near = np.bincount(self.kept_row[measured], minlength=n)[heads]
+        low = np.broadcast_to(0, len(heads))  # takes no memory
         if half_way is not None:
-            measured = self.measured
-            place = np.searchsorted(heads, self.kept_row[measured])
-            near = np.bincount(place, minlength=len(heads))
-            low = np.bincount(place[self.similarity[measured] < half_way], minlength=len(heads))
+            low = np.bincount(self.kept_row[measured[self.similarity[measured] < half_way]], minlength=n)[heads]
         others = heads[np.searchsorted(heads, rows.rows_of_sides[1].start) :]
         items = np.unique(rows.document[others], return_index=True)[1] if isinstance(rows, Units) else slice(None)
         first = np.zeros(len(heads), bool)
         first[np.unique(self.component[heads], return_index=True)[1]] = True
-        return clusters.clusters(clusters.Block(heads, first, members, near, low, rows.source_of(others[items])))
+        counts = (members[heads], near, low, self.sources_of_clusters(rows, heads))
+        return clusters.clusters(clusters.Block(heads, first, *counts, rows.source_of(others[items])))
+
+    def sources_of_clusters(self, rows: Collection, heads: np.ndarray) -> np.ndarray:
+        """Return the number of sources of the rows in the clusters of some representatives, int64[k], ascending."""
+        found = np.zeros(len(self.kept_row), np.int64)
+        for number in range(len(rows.sources)):
+            part = rows.rows_of(number)
+            kept = self.kept_row[part]
+            own = heads[slice(*np.searchsorted(heads, (part.start, part.stop)).tolist())]
+            found[np.concatenate([kept[kept >= 0], own])] += 1  # once for a row that is there several times
+        return found[heads]
 
 
 #: Columns of removed records that are shown where all records have ids.

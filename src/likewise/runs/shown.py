@@ -27,6 +27,8 @@ SHOWN = 200
 UNREAD = "(not kept in the index)"
 #: Maximum offset of items that a report reads again, because a compressed source must be read up to them.
 NEAR_THE_BEGINNING = 2**28
+#: Rows at the beginning of such a source of which a report chooses the ones that it reads again.
+NEAR_ROWS = 100_000
 
 
 def wanted(method: dict[str, Any]) -> Want:
@@ -83,6 +85,12 @@ def ends(digits: str) -> str:
         return digits
     half = ENDS // 2
     return f"{digits[:half]}...{len(digits) - 2 * half:,} digits...{digits[-half:]}"
+
+
+def in_brief(kind: str, text: str) -> str:
+    """Return the beginning of the text of `written` on one line."""
+    line = " ".join(shortened(kind, text)[: 100 * SHOWN].split())
+    return line if len(line) <= SHOWN else f"{line[: SHOWN - 2]} …"
 
 
 def listed(names: Sequence[str], unit: str) -> str:

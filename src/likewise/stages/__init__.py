@@ -24,5 +24,6 @@ In the order of a run:
 - listing: pairs of items as pairs of rows
 - facts: facts about rows for the report, merged from those of blocks
 - clusters: facts about clusters for the report, merged likewise
+- removed: facts about removed rows for the report: their sources, and examples
 - bins: the distribution of the similarities of removed items
 """

@@ -14,7 +14,7 @@ import numpy as np
 
 from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.schema import REASONS
-from likewise.stages.bins import Bins
+from likewise.stages.bins import Scales
 
 #: Maximum number of rows that a warning names.
 NAMED = 5
@@ -119,11 +119,11 @@ def row_facts(block: Block, column: Callable[[str], np.ndarray], ids: np.ndarray
     return facts(block, masks(), {"shingles": ignored.sum(axis=0, dtype=np.int64)})
 
 
-def outcome_facts(block: Block, removed: np.ndarray, reason: np.ndarray, value: np.ndarray, second: np.ndarray, bins: Bins) -> Facts:
+def outcome_facts(block: Block, removed: np.ndarray, reason: np.ndarray, value: np.ndarray, second: np.ndarray, scales: Scales) -> Facts:
     """Facts about the outcomes of rows.
 
     removed: bool[n]. reason: int8[n], a place in schema.REASONS. value: float64[n], similarity or distance to the kept row; NaN if it is not known.
-    second: bool[n], removed for a row of the second collection. bins: counts the values of near-duplicates.
+    second: bool[n], removed for a row of the second collection. scales: the bins in which the values of near-duplicates are counted.
     """
     measured = removed & (reason == REASONS.index("near")) & ~np.isnan(value)
 
@@ -133,7 +133,8 @@ def outcome_facts(block: Block, removed: np.ndarray, reason: np.ndarray, value: 
         yield "measured", measured
         yield "for_second", second
 
-    return facts(block, masks(), {"by_value": bins.count(value[measured])})
+    known = value[measured]
+    return facts(block, masks(), {name: bins.count(known) for name, bins in scales._asdict().items()})
 
 
 def first_true(mask: np.ndarray, count: int) -> np.ndarray:
