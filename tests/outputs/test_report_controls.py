@@ -147,7 +147,10 @@ def test_the_matrix_counts_which_source_duplicates_which() -> None:
     matrix = {"sources": ["a.jsonl", "b.jsonl"], "other": 3, "counts": [[5, 2, 0], [1, 0, 0], [0, 0, 2]]}
     page = Page(render(report(matrix=matrix), None, []))
     assert ["removed from", "a.jsonl", "b.jsonl", "3 others"] in page.rows and ["b.jsonl", "1", "0", "0"] in page.rows
-    assert "Of 10 removed documents, at least 50.0% duplicate a document of the same source." in page.words  # of two others it is not known
+    assert "Of 10 removed documents, at least 50.0% are duplicates within one source." in page.words  # of two others it is not known
+    empty = {"sources": ["a.jsonl", "b.jsonl", "c.jsonl"], "other": 0, "counts": [[0, 0, 0], [4, 0, 0], [0, 0, 0]]}
+    rows = Page(render(report(matrix=empty), None, [])).rows
+    assert ["removed from", "a.jsonl"] in rows and ["b.jsonl", "4"] in rows  # sources without removals have no row, others no column
     assert "Which source duplicates which" not in words(render(report(matrix={"sources": ["a"], "other": 0, "counts": [[7]]}), None, []))
 
 

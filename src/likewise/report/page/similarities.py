@@ -22,8 +22,7 @@ GROUPS = {
     "borderline": "Nearest the threshold",
     "middle": "From the middle",
     "high": "Most similar",
-    "unchecked": "Not checked",
-    "copy": "Copies",
+    "other": "Copies, and others without a similarity",
 }
 
 
@@ -82,6 +81,8 @@ def pairs(report: Report, examples: Sequence[Example], pictures: Pictures) -> Ht
     what, remark = wording.GROUPS if examples[0].groups else of_payload(examples[0].kind).marked
     legend = [f"{what.capitalize()} that differ are marked: ", *own, remark] if what else []
     legend += [wording.UNGROUPED] if report["method"].get("groups") and not examples[0].groups else []
+    if of_payload(examples[0].kind).made_of:
+        legend.append("Pictures are reduced; what is transparent is white, as in the comparison. ")
     said = tag("p", *legend, tag("code", "likewise show OUT ID"), f" shows any other removed {one}.")
     return section(f"Examples of removed {noun(report, plural=True)}", said, *grouped(report, examples, pictures), name="borderline")
 

@@ -31,28 +31,28 @@ def sources(report: Report) -> Html:
 
 
 def matrix(report: Report) -> Html | None:
-    """Return the table of which source duplicates which: the darker a cell, the more; None with a single source."""
+    """Return the table of which source duplicates which: the darker a cell, the more; None with a single source, or if each item is a source."""
     found = report.get("matrix")
-    if not found or len(found["counts"]) < 2:
+    if not found or len(found["counts"]) < 2 or len(report["sources"]) >= report["counts"]["read"]:
         return None
-    names = [*found["sources"], *([f"{found['other']:,} others"] if found.get("other") else [])]
-    most = max((number for row in found["counts"] for number in row), default=0)
-    head = tag("tr", tag("th", "removed from", scope="col"), *(tag("th", tag("bdi", name), scope="col") for name in names))
-    rows = [
-        tag("tr", tag("th", tag("bdi", name), scope="row"), *(cell(number, most) for number in row))
-        for name, row in zip(names, found["counts"], strict=True)
-    ]
-    within = sum(row[place] for place, row in enumerate(found["counts"][: len(found["sources"])]))
-    total = sum(map(sum, found["counts"]))
+    counts, names = found["counts"], [*found["sources"], *([f"{found['other']:,} others"] if found.get("other") else [])]
+    most = max(number for row in counts for number in row)
+    rows = [place for place, row in enumerate(counts) if any(row)]
+    columns = [place for place in range(len(counts)) if any(row[place] for row in counts)]
+    head = tag("tr", tag("th", "removed from", scope="col"), *(tag("th", tag("bdi", names[place]), scope="col") for place in columns))
+    body = (tag("tr", tag("th", tag("bdi", names[row]), scope="row"), *(cell(counts[row][column], most) for column in columns)) for row in rows)
+    grid = tag("table", tag("caption", "Which source duplicates which"), tag("thead", head), tag("tbody", *body), class_="matrix")
+    scrolled = tag("div", grid, class_="wide", tabindex=0, role="region", aria_label="Across sources")
+    return tag("div", tag("h3", "Across sources"), tag("p", within(report, counts, len(found["sources"]))), scrolled)
+
+
+def within(report: Report, counts: list[list[int]], named: int) -> str:
+    """Return how many removals are within one source. named: the number of sources with a row of their own."""
+    same, total = sum(row[place] for place, row in enumerate(counts[:named])), sum(map(sum, counts))
+    least = "at least " if named < len(counts) else ""
     removed = counted(total, f"removed {noun(report)}", f"removed {noun(report, plural=True)}")
-    least = "at least " if found.get("other") else ""
-    said = f"Of {removed}, {least}{share(within, total)} duplicate a {noun(report)} of the same source. "
-    said += "Rows: source of what was removed; columns: source of what was kept instead."
-    caption = tag("caption", "Which source duplicates which")
-    grid = tag("table", caption, tag("thead", head), tag("tbody", *rows), class_="matrix")
-    return tag(
-        "div", tag("h3", "Across sources"), tag("p", said), tag("div", grid, class_="wide", tabindex=0, role="region", aria_label="Across sources")
-    )
+    said = f"Of {removed}, {least}{share(same, total)} are duplicates within one source. "
+    return f"{said}Rows: the source of what was removed; columns: the source of what was kept instead."
 
 
 def cell(number: int, most: int) -> Html:
