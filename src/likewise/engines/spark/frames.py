@@ -146,13 +146,25 @@ def ordered(given: Any, order: tuple[str, ...]) -> Ordered:
         how = "name a column to sort by, such as an id or a date"
         why = "the rows of a Spark DataFrame have no order, and the first of similar rows is kept"
         raise UsageError(f"{why}; {how}: {option('order', placeholder='COLUMN')}")
-    types = dict(given.dtypes)
+    types = types_of(given)
     for name in order:
         if name not in types:
             raise UsageError(f"{option('order', name)}: the DataFrame has no such column; its columns are {', '.join(types)}")
         if any(part in types[name] for part in UNHASHED):
             raise UsageError(f"{option('order', name)}: Spark cannot sort by a column of type {types[name]}; name another")
     return Ordered(given, order)
+
+
+def types_of(frame: Any) -> dict[str, str]:
+    """The type of each column. Raises UsageError for types that PySpark does not know, though Spark does."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return dict(frame.dtypes)
+    except PySparkException as error:
+        from likewise.engines.spark.session import cause_of
+
+        raise UsageError(f"PySpark cannot describe the columns of this DataFrame; leave out those of other types: {cause_of(error)}") from error
 
 
 def session_of(*sides: Any) -> Any:

@@ -145,9 +145,12 @@ def seen(path: str, files: list[tuple[str, Any]]) -> dict[str, Any]:
 def job(session: SparkSession, function: Any) -> list[dict[str, Any]]:
     """The answers of all tasks. Raises UsageError if no executor has answered within PATIENCE seconds, or what the job raised."""
     found: list[Any] = []
+    tag = f"likewise-{uuid.uuid4().hex}"
 
     def run() -> None:
         try:
+            with suppress(Exception):  # so that it can be ended; Spark 3.5 has this only with Spark Connect
+                session.addTag(tag)
             frame = session.range(0, TASKS, 1, TASKS).mapInArrow(function, "said string")
             found.append([json.loads(row[0]) for row in frame.collect()])
         except Exception as error:  # raised below
@@ -157,6 +160,8 @@ def job(session: SparkSession, function: Any) -> list[dict[str, Any]]:
     thread.start()
     thread.join(PATIENCE)
     if not found:
+        with suppress(Exception):
+            session.interruptTag(tag)
         less = "free some, or request less by spark.executor.memory and spark.executor.cores"
         raise UsageError(
             f"{option('engine', 'spark')}: no executor has answered within {PATIENCE} seconds; the cluster may lack cores or memory; {less}"
