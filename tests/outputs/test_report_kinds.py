@@ -152,7 +152,7 @@ def test_long_vectors_make_no_long_page(tmp_path):
     base = DRAW.normal(size=(3, 10_000)).astype(np.float32)
     np.save(tmp_path / "v.npy", np.concatenate([base, base * np.float32(1.01)]))
     assert run("dedup", tmp_path / "v.npy", "-o", tmp_path / "out", "--by", "cosine", "--threshold", 0.99).exit_code == 0
-    assert len((tmp_path / "out/report.html").read_text()) < 50_000
+    assert len((tmp_path / "out/report.html").read_text()) < 60_000  # the vectors alone take 600 kB
     shown = run("show", tmp_path / "out", 3).stdout.splitlines()
     assert max(map(len, shown)) < 150 and shown[4].startswith("removed ") and shown[4].endswith("... and 9,992 more numbers")
     assert shown[6].startswith("differ   10,000 of 10,000 numbers differ, most of all at index ")

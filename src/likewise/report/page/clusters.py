@@ -44,7 +44,7 @@ def cluster(report: Report, found: dict[str, Any], pictures: Pictures = none) ->
     members = found.get("members") or []
     rest = found["items"] - 1 - len(members)
     more = tag("p", f"and {rest:,} more; ", tag("code", "likewise show OUT ID"), " lists them.", class_="faint") if rest > 0 else None
-    listed = tag("ul", *(member(report, each, pictures) for each in members), class_="members")
+    listed = tag("ul", *(member(report, each, found.get("text"), pictures) for each in members), class_="members")
     opened = folded(f"The {counted(len(members), 'least similar member')}", listed, more) if members else None
     return tag("article", head, pictures(found["source"], SMALL), text, facts, kept, opened, class_="cluster")
 
@@ -55,20 +55,20 @@ def spread(report: Report, found: dict[str, Any]) -> list[object]:
     extreme = "Greatest" if value == "distance" else "Least"
     known = [(f"{extreme} {value}", found.get("least")), ("median", found.get("median"))]
     said: list[str] = [f"{name} {wording.amount(number, value, by(report))}" for name, number in known if number is not None]
-    if found.get("near"):
+    if found.get("near") and found.get("low") is not None:  # None: such items have no templates
         said.append(f"{share(found['low'], found['near'])} of {counted(found['near'], 'near-duplicate')} in the lower half")
     if found.get("sources"):
         said.append(counted(found["sources"], "source"))
     return ["; ".join(said), "."] if said else []
 
 
-def member(report: Report, found: dict[str, Any], pictures: Pictures) -> Html:
-    """Return a removed member of a cluster."""
+def member(report: Report, found: dict[str, Any], kept: str | None, pictures: Pictures) -> Html:
+    """Return a removed member of a cluster, with the beginning of its text unless it is that of the kept item."""
     value = value_of(report)
     number = found.get(value)
     known = number is not None and found["reason"] == "near"
     how = f"{value} {wording.amount(float(number or 0), value, by(report))}" if known else MEMBERS.get(found["reason"], found["reason"])
-    text = tag("bdi", found["text"], class_="snippet", dir="auto") if found.get("text") else None
+    text = tag("bdi", found["text"], class_="snippet", dir="auto") if found.get("text") not in (None, "", kept) else None
     return tag("li", pictures(found["source"], SMALL), tag("b", how), " ", place(found["id"], found["source"], found["position"]), text)
 
 
