@@ -35,7 +35,7 @@ def made(path: Path, value: str, parts: bool, n: int = 500) -> list[dict[str, An
 @pytest.mark.parametrize("parts", [False, True])
 def test_clusters_are_the_groups_of_removals_by_kept_item(tmp_path: Path, value: str, parts: bool) -> None:
     rows = made(tmp_path / "r.parquet", value, parts)
-    removals = Removals(tmp_path / "r.parquet", value, ["z", "a", "b"])
+    removals = Removals(tmp_path / "r.parquet", value, 0.5, ["z", "a", "b"])
     groups: dict[Any, list[int]] = {}
     for number, row in enumerate(rows):
         groups.setdefault(("zab".index(row["kept_source"]), row["kept_position"], row.get("kept_start")), []).append(number)
@@ -58,12 +58,12 @@ def test_clusters_are_the_groups_of_removals_by_kept_item(tmp_path: Path, value:
     for place, name in enumerate("zab"):
         held = [any(rows[member]["source"] == name for member in groups[key]) or key[0] == place for key in keys]
         assert clusters.with_source(place).tolist() == held
-    assert removals.near.tolist() == [row["reason"] == "near" and row[value] is not None for row in rows]
+    assert removals.near.near.tolist() == [row["reason"] == "near" and row[value] is not None for row in rows]
 
 
 def test_rows_are_found_by_id_and_by_place(tmp_path: Path) -> None:
     rows = made(tmp_path / "r.parquet", "similarity", False)
-    removals = Removals(tmp_path / "r.parquet", "similarity", ["z", "a", "b"])
+    removals = Removals(tmp_path / "r.parquet", "similarity", 0.5, ["z", "a", "b"])
     assert removals.find("id", "d499", 10) == ([499], False) and removals.find("id", "nothing", 10) == ([], False)
     all_of_k1 = [number for number, row in enumerate(rows) if row["kept_id"] == "k1"]
     assert removals.find("kept_id", "k1", 1000) == (all_of_k1, False) and removals.find("kept_id", "k1", 2) == (all_of_k1[:2], True)

@@ -91,6 +91,12 @@ def described(found: Audit) -> Iterator[tuple[str, str]]:
         yield "expected", "100%" if found.expected_recall == 1 else least
     exact = "100%: all reported pairs were compared exactly"
     yield "precision", exact if found.precision == 1 else "unknown: removed items were not compared exactly"
+    for one in found.people:
+        span = "all" if one is found.people[0] else f"{ranged(one['from'], one['to'])}"
+        judged = counted(one["same"] + one["different"], "pair")
+        skipped = f"; {one['skipped']:,} skipped" if one["skipped"] else ""
+        share = "" if one["precision"] is None else f"{percent(one['precision'])} "
+        yield "people", f"{span}: {one['same']:,} of {judged} are the same: {share}({percent(one['low'])} to {percent(one['high'])}){skipped}"
     if found.by_value:
         yield "found", f"by {found.value}:"
     for low, high, pairs, hits in found.by_value:

@@ -40,7 +40,7 @@ class Output:
         with self._lock:
             if self._removals is None:
                 path = whole(self.folder, self.originals.manifest, "removed.parquet")
-                self._removals = Removals(path, self.value, [*self.originals.inputs])
+                self._removals = Removals(path, self.value, float(self.report["threshold"]), [*self.originals.inputs])
             return self._removals
 
     def prepare(self) -> None:

@@ -117,16 +117,16 @@ class Pages:
         # lone surrogates are spelled out by `shown`, so the page is always UTF-8
         return self._environment.get_template(answer.template).render(**answer.values).encode()
 
-    def page(self, handle: Callable[[Request], Answer], *, form: bool = False) -> Page:
+    def page(self, handle: Callable[[Request], Answer]) -> Page:
         """The route of a page."""
-        return Page(self, handle, form)
+        return Page(self, handle)
 
 
 class Page:
-    """An ASGI application of one page. form: it takes the form of a page of the explorer."""
+    """An ASGI application of one page."""
 
-    def __init__(self, pages: Pages, handle: Callable[[Request], Answer], form: bool):
-        self._pages, self._handle, self._form = pages, handle, form
+    def __init__(self, pages: Pages, handle: Callable[[Request], Answer]):
+        self._pages, self._handle = pages, handle
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exploring = self._pages.exploring

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from likewise.report.identity import is_id
+from likewise.report.precision import Near
 
 #: Row groups whose rows stay in memory.
 GROUPS = 8
@@ -28,11 +29,11 @@ class Found(NamedTuple):
 class Removals:
     """The removals of an output, in the order of the file.
 
-    value: "similarity" or "distance". sources: names of sources, in the order in which clusters are listed.
+    value: "similarity" or "distance". threshold: the limit of the run. sources: names of sources, in the order in which clusters are listed.
     """
 
-    def __init__(self, path: Path, value: str, sources: Sequence[str]):
-        self._path = path
+    def __init__(self, path: Path, value: str, threshold: float, sources: Sequence[str]):
+        self._path, self._threshold = path, threshold
         self._metadata = pq.read_metadata(path)
         self.value, self.sources = value, [*sources]
         self.schema = self._metadata.schema.to_arrow_schema()
@@ -49,10 +50,8 @@ class Removals:
         return pq.ParquetFile(self._path, metadata=self._metadata, pre_buffer=False)
 
     def column(self, name: str) -> np.ndarray:
-        """A column of numbers; NaN or 0 where it is null."""
-        found = self._file().read([name])[name]
-        fill = float("nan") if pa.types.is_floating(found.type) else 0
-        return pc.fill_null(found, fill).to_numpy()
+        """A column of whole numbers, which is nowhere null."""
+        return self._file().read([name])[name].to_numpy()
 
     def source(self, name: str) -> np.ndarray:
         """The sources of a column by their numbers, int32[n]: the place in `sources`."""
@@ -68,15 +67,14 @@ class Removals:
         return numbers[np.concatenate([chunk.indices.to_numpy() for chunk in texts.chunks])]
 
     @cached_property
+    def near(self) -> Near:
+        """The values of all removals, and the near-duplicates among them in random order."""
+        return Near(self._path, self.value, self._threshold)
+
+    @property
     def values(self) -> np.ndarray:
         """float64[n]: the similarity or distance of each removal; NaN: not compared."""
-        return self.column(self.value).astype(np.float64)
-
-    @cached_property
-    def near(self) -> np.ndarray:
-        """bool[n]: True for near-duplicates whose value is known, which are neither copies nor passages."""
-        found = pq.read_table(self._path, columns=["reason"], read_dictionary=["reason"])["reason"]
-        return pc.is_in(found, pa.array(["near"])).to_numpy() & ~np.isnan(self.values)
+        return self.near.values
 
     @cached_property
     def clusters(self) -> Clusters:

@@ -74,6 +74,12 @@ def as_made(out: Path) -> Made:
     return Made(paths, second, choices, method["verify"], digests, manifest.get("groups"), manifest.get("ignored"), isinstance(ignore, str), lost)
 
 
+def facts_of(out: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The manifest and the report of an output. Raises FormatError if they were changed."""
+    manifest = sealed(out / "manifest.json")
+    return manifest, document(whole(out, manifest, "report.json"))
+
+
 def place_of(entry: dict[str, Any]) -> Any:
     """The place of an input that run.json lists; None for an index in memory."""
     if "index" not in entry:

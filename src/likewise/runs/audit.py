@@ -52,6 +52,7 @@ class Audit:
     missed: list[dict[str, Any]] = field(default_factory=list)  # examples
     warnings: list[str] = field(default_factory=list)  # remarks about the items
     precision: float = 1.0  # NaN: the output was not compared exactly
+    people: list[dict[str, Any]] = field(default_factory=list)  # their verdicts about near-duplicates: of all, and by value
 
     @property
     def recall(self) -> float:
@@ -71,6 +72,9 @@ class Audit:
         """The pairs by value, and examples of missed ones."""
         if self.by_value:
             yield Preview(f"Pairs by {self.value}", [f"{self.value}_from", f"{self.value}_to", "pairs", "found"], self.by_value, len(self.by_value))
+        if self.people:
+            names = ["from", "to", "pairs", "same", "different", "skipped", "precision", "low", "high"]
+            yield Preview("Precision by people", names, [[one[name] for name in names] for one in self.people], len(self.people))
         if self.missed:
             rows = [[pair["id_a"], pair["id_b"], pair["value"]] for pair in self.missed]
             yield Preview("Missed pairs", ["id_a", "id_b", self.value], rows, self.pairs - self.found)

@@ -18,8 +18,9 @@ from likewise.methods import Measure, Text
 from likewise.options import integer
 from likewise.progress import Progress
 from likewise.report import summary
-from likewise.report.made import as_made, compared_with, unlike
+from likewise.report.made import as_made, compared_with, facts_of, unlike
 from likewise.report.own_files import as_written
+from likewise.report.precision import of_people
 from likewise.report.read import read_by
 from likewise.runs import pipeline
 from likewise.runs.audit import Audit
@@ -73,6 +74,9 @@ def audit(
     plant: of an output with ``level="passage"``, whose run compared no pairs: plant this many test items in copies of training documents, in each of
     several forms (verbatim, with other line ends, edited, ...), and return how many are found, and how much of them is removed (`Planted`).
 
+    If people reviewed the output (`likewise serve OUT`), ``people`` says how many near-duplicates are the same to them, of all and by value, with
+    exact intervals.
+
     Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``html``,
     ``id``, ``per``, ``min_tokens``, ``ignore``, ``ignore_common``, ``groups``, ``level``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``,
     ``preset``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
@@ -85,7 +89,7 @@ def audit(
     sample = 1000 if sample is None else integer(sample)
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise UsageError(f"{option('sample', sample)}: give a whole number of 1 or more")
-    made, against, choices = None, None, typed
+    made, against, choices, people = None, None, typed, list[dict[str, Any]]()
     if isinstance(inputs, str | os.PathLike) and is_output(folder := place(inputs)):
         with as_written(folder):
             made = as_made(folder)
@@ -100,6 +104,8 @@ def audit(
             if plant is None:
                 raise UsageError(f"{inputs}: this run removed passages, and compared no pairs; give {option('plant', 200)} to measure what it finds")
             return plant_leaks(made, made.choices | typed, plant, progress)
+        with as_written(folder):
+            people = [one.to_dict() for one in of_people(folder, *facts_of(folder))]
         inputs, (against, choices) = made.inputs, compared_with(made.against or None, made.choices | typed)
     if plant is not None:
         needs = option("level", "passage")
@@ -129,5 +135,5 @@ def audit(
             found.precision = float("nan")
             how = option("verify", made.verify)
             run.warn(f"the output was made with {how}: removed items were not compared exactly, and may be less similar than the threshold")
-        found.warnings = run.warnings
+        found.warnings, found.people = run.warnings, people
     return found
