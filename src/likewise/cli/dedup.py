@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -32,6 +33,8 @@ NOT_EXACT = {
 }
 #: Parts of documents shown at the end, those repeated most.
 MOST_PARTS = 5
+#: Findings for review that the summary lists; other lines say the rest.
+REVIEWED = ("borderline", "suspicious")
 
 
 @verb(
@@ -95,16 +98,13 @@ def command(
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
     else:
-        from likewise.report import wording
-
-        near = wording.outcome(result.report)["removed_near"] > 0
-        screen.rows(summary(result.report, target, progress, example(target / "removed.parquet", near=near), options.resume))
+        screen.rows(summary(result.report, target, progress, options.resume))
     progress.steps()
     return int(exit_code and len(result.removed) > 0)
 
 
-def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example: object, resumed: bool) -> Iterator[tuple[str, str]]:
-    """The summary at the end of a run."""
+def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, resumed: bool) -> Iterator[tuple[str, str]]:
+    """The summary at the end of a run: how much was removed and why, whether to trust it, and what to do next."""
     from likewise.drawing.numbers import by_reason, share
     from likewise.report import removals, wording
     from likewise.runs.outcome import against, in_a_line
@@ -139,9 +139,13 @@ def summary(report: dict[str, Any], out: Path, progress: ScreenProgress, example
         yield "ignored", said
     if "leaks" not in report:
         yield from recall_lines(report)
+    shown = [example for example in report["examples"] if not example["removed"]["source"].startswith("stdin")]
+    if shown and shown[0]["group"] == "borderline":
+        yield "borderline", pair_of(shown[0], report)
+    yield from (("review", in_line(each["text"])) for each in report["needs_review"] if each["target"] in REVIEWED)
     yield "output", str(out)
-    if example is not None:
-        yield "next", show_command(out, example)
+    if shown and shown[0]["removed"]["id"] is not None:
+        yield "next", show_command(out, spelled(shown[0]["removed"]["id"], out))
 
 
 def took(progress: ScreenProgress, resumed: bool) -> str:
@@ -157,20 +161,25 @@ def show_command(out: Path | str, item: object) -> str:
     return typed(["likewise", "show", str(out), *(["--"] if str(item).startswith("-") else []), str(item)])
 
 
-def example(removed: Path, *, near: bool) -> object:
-    """The id of a removed item to show: the first near-duplicate if ``near``, else the first copy; None without an id, or if the input was a pipe."""
-    import pyarrow.compute as pc
+def spelled(identity: object, out: Path) -> object:
+    """An id as `likewise show` takes it: as JSON text if ids of several types are the same text."""
     import pyarrow.parquet as pq
 
     from likewise.io import storage
+    from likewise.io.idcolumn import QUOTED
 
-    # no pre_buffer: reading ahead on threads of Arrow, which this may leave unfinished, aborts the process at its end
-    with pq.ParquetFile(storage.arrow(removed), pre_buffer=False) as file:
-        for batch in file.iter_batches(columns=["id", "source", "position", "reason"]):
-            at = pc.index(batch["reason"], "near").as_py() if near else 0
-            for row in batch.slice(at, 1).to_pylist() if at >= 0 else ():
-                return None if row["source"].startswith("stdin") else row["id"]
-    return None
+    metadata = pq.read_schema(storage.arrow(out / "removed.parquet")).metadata or {}
+    return json.dumps(identity, ensure_ascii=False) if metadata.get(b"likewise.ids") == QUOTED.encode() else identity
+
+
+def pair_of(example: dict[str, Any], report: dict[str, Any]) -> str:
+    """A removed item, the one kept in its place, and their similarity or distance."""
+    from likewise.report import wording
+    from likewise.report.removals import called
+
+    removed, kept = (in_line(called({**example[side], "representative": example[side]["id"]})) for side in ("removed", "kept"))
+    value = report["value"]
+    return f"{removed}, removed for {kept}: {value} {wording.amount(example[value], value, report['method']['by'])}"
 
 
 def not_compared(report: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from likewise.report import ignored, leaks, parts, removals, wording
 from likewise.report.examples import Example
 from likewise.report.gather import Gathered
 from likewise.report.read import Read, read_by
+from likewise.report.review import needs_review
 from likewise.runs.decontamination import Cleaned
 from likewise.runs.fate import Fate
 from likewise.runs.items import Run
@@ -82,6 +83,7 @@ def summary(fate: Outcome, run: Run) -> tuple[dict[str, Any], list[Example]]:
         **ignored.facts(units, run),
         "warnings": run.warnings,
     }
+    report["needs_review"] = needs_review(report)
     return report, gathered.examples
 
 
