@@ -126,6 +126,9 @@ class Partitioned:
         self.run.work.append({}, step="read")
         return Collection(sources, self.run.work, self.run.first_side)
 
+    def arrays(self, rows: Collection) -> Collection:
+        return rows
+
     def distinct(self, rows: Collection, *, removing: bool = False) -> Items:
         return distinct(rows, self.run, removing=removing, copies=self.copies)
 

@@ -219,7 +219,7 @@ def test_a_column_of_ids_is_made_of_blocks(values: list[Any], cuts: list[int]) -
     assert (whole is None) == (facts.number == 0)
     if whole is None:
         return
-    quoted = not facts.ways and ambiguous(ids.drop_null())
+    quoted = not facts.ways and ambiguous(ids.drop_null(), whole=facts.whole)
     made = [block_of(block, facts, quoted=quoted) for block in blocks]
     assert pa.concat_arrays([block.values for block in made]).equals(whole.values)
     assert {block.note for block in made} == {whole.note}

@@ -19,6 +19,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from likewise.io.collection import Collection
     from likewise.io.inputs import Source
     from likewise.io.numbered import Numbered
     from likewise.job import Job
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from likewise.stages.counting import Common
     from likewise.stages.facts import Facts
     from likewise.stages.removed import Removed
+    from likewise.stages.scope import Scope
 
 
 class Found(NamedTuple):
@@ -44,6 +46,18 @@ class Found(NamedTuple):
     cut: Cut  # pairs that overfull buckets left out
     hottest: list[tuple[int, int, int]]  # `stages.budget.hottest`
     facts: dict[str, Any]  # facts about a join, for the report
+
+
+class Distinct(Protocol):
+    """The distinct rows in priority order, as an engine stores them."""
+
+    @property
+    def number(self) -> int:
+        """The number of compared items."""
+
+    @property
+    def scope(self) -> Scope:
+        """The pairs that a removal compares."""
 
 
 class Outcome(Protocol):
@@ -123,17 +137,19 @@ class Engine(Protocol):
     def rows(self, sources: Sequence[Source]) -> Numbered:
         """Read and sketch all rows (`stages.sketch`).
 
-        The driver reads facts about them. Engines that hold their columns as arrays return a `Collection`, which lists of pairs and parts of
-        documents need. Raises DataError and FormatError for rows and files that cannot be read.
+        The driver reads facts about them. Raises DataError and FormatError for rows and files that cannot be read.
         """
 
-    def distinct(self, rows: Numbered, *, removing: bool = False) -> Items:
+    def arrays(self, rows: Numbered) -> Collection:
+        """The same rows, with their columns as arrays of the driver, which lists of pairs and parts of documents need."""
+
+    def distinct(self, rows: Numbered, *, removing: bool = False) -> Distinct:
         """Put the rows, or parts of them, into priority order, and collapse exact copies into the first of them (`stages.copies`).
 
         removing: rows of a second collection come first, because they stay.
         """
 
-    def outcome(self, documents: Numbered, items: Items) -> Outcome:
+    def outcome(self, documents: Numbered, items: Distinct) -> Outcome:
         """Decide what becomes of all documents.
 
         Items with a band key in common are candidate pairs (`stages.candidates`), each pair once; a band may be partitioned by whole buckets. Without

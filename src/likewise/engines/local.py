@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from likewise.engines.engine import Found
+from likewise.engines.engine import Distinct, Found
 from likewise.io.collection import Collection, read
 from likewise.io.inputs import Source
 from likewise.io.numbered import Numbered
@@ -68,6 +68,10 @@ class Local:
         self.read(sources, self.run.job, self.run.work)
         return Collection(sources, self.run.work, self.run.first_side)
 
+    def arrays(self, rows: Numbered) -> Collection:
+        assert isinstance(rows, Collection)
+        return rows
+
     def read(self, sources: Sequence[Source], job: Job, work: Work | Part, stage: Stage | None = None) -> None:
         """Read all rows into a work folder, and the columns that a stage makes of them: by default `sketcher`.
 
@@ -98,7 +102,8 @@ class Local:
     def distinct(self, rows: Numbered, *, removing: bool = False) -> Items:
         return distinct(rows, self.run, removing=removing)
 
-    def outcome(self, documents: Numbered, items: Items) -> Fate:
+    def outcome(self, documents: Numbered, items: Distinct) -> Fate:
+        assert isinstance(items, Items)
         return outcome(documents, items, self.run, self.settle)
 
     def settle(self, items: Items) -> tuple[Removals, Found]:

@@ -66,7 +66,8 @@ def id_column(ids: pa.ChunkedArray | pa.LargeBinaryArray) -> IdColumn | None:
     for way in _ways(ids):
         if (values := WAYS[way](ids)) is not None:
             return IdColumn(_text(values, large=large))
-    return _texts(ids, large=large, whole=_whole_numbers(ids), quoted=ambiguous(ids))
+    whole = _whole_numbers(ids)
+    return _texts(ids, large=large, whole=whole, quoted=ambiguous(ids, whole=whole))
 
 
 class IdFacts(NamedTuple):
@@ -102,11 +103,17 @@ def block_of(ids: pa.LargeBinaryArray, facts: IdFacts, *, quoted: bool) -> IdCol
     return column.filled(ids.is_valid().to_numpy(zero_copy_only=False)) if ids.null_count else column
 
 
-def ambiguous(ids: pa.LargeBinaryArray) -> bool:
-    """True if two different ids have the same plain text, such as 7 and "7". Ids may be cut into blocks, with all ids of one plain text in one."""
-    ids = without_fractions(ids) if _whole_numbers(ids) else ids
+def ambiguous(ids: pa.LargeBinaryArray, *, whole: bool) -> bool:
+    """True if two different ids have the same plain text, such as 7 and "7". whole: `IdFacts.whole` of all ids."""
+    plain, own = plain_words(ids, whole=whole)
+    return len(np.unique(plain)) < len(np.unique(own))
+
+
+def plain_words(ids: pa.LargeBinaryArray, *, whole: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Words of the plain texts of ids, and of the ids: uint64[n] each."""
+    ids = without_fractions(ids) if whole else ids
     hasher = Hasher(0)  # one key for all runs: a collision, which leads to JSON text, must not depend on the run
-    return len(np.unique(hasher.strings(_plain_texts(ids)))) < len(np.unique(hasher.strings(ids)))
+    return hasher.strings(_plain_texts(ids)), hasher.strings(ids)
 
 
 def _texts(ids: pa.LargeBinaryArray, *, large: bool, whole: bool, quoted: bool) -> IdColumn:

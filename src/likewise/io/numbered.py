@@ -75,6 +75,15 @@ class Numbered(ABC):
         return first + np.where(texts, position, 0), np.where(texts, 0, position)
 
     @cached_property
+    def begins(self) -> np.ndarray:
+        """The first row of each file in ``files``, and the number of all rows: int64[files + 1]. A file without rows begins where the next does."""
+        parts = [np.zeros(0, np.int64)]
+        for number, source in enumerate(self.sources):
+            rows, of_files = self.rows_of(number), len(source.path.names) if isinstance(source.path, Files) else 1
+            parts.append(np.minimum(rows.start + np.arange(of_files), rows.stop))
+        return np.append(np.concatenate(parts), len(self))
+
+    @cached_property
     def _of_files(self) -> tuple[np.ndarray, np.ndarray]:
         """The number of each source's first file in ``files``, and whether a source is text files: made once, since blocks of rows ask often."""
         texts = np.array([isinstance(s.path, Files) for s in self.sources], bool)

@@ -17,6 +17,7 @@ from likewise.kernels.sets import ODD_SKETCH
 from likewise.messages import Message, in_document, option
 from likewise.progress import Progress, raise_if_interrupted
 from likewise.schema import IGNORED
+from likewise.stages.copies import nothing_left
 from likewise.stages.counting import Common
 from likewise.stages.scope import ALL, Scope
 from likewise.stages.walk import MODES, Sets
@@ -96,11 +97,14 @@ class Items:
     """The compared rows: distinct ones, in priority order."""
 
     collection: Collection
-    empty: np.ndarray  # bool[rows]: without tokens
-    short: np.ndarray  # bool[rows]: fewer tokens than --min-tokens
     first: np.ndarray  # int64[rows]: the first exact copy of a row in priority order, or the row itself
     member: np.ndarray  # int64[items]: the row of each item
     scope: Scope = ALL  # the pairs that a removal compares
+
+    @property
+    def number(self) -> int:
+        """The number of items."""
+        return len(self.member)
 
     @property
     def sides(self) -> np.ndarray:
@@ -123,7 +127,7 @@ def shingles(collection: Collection) -> np.ndarray:
 def bare(collection: Collection) -> np.ndarray:
     """bool[rows]: rows all of whose shingles are ignored, so that nothing is left to compare."""
     found = shingles(collection)
-    return (found[:, 0] > 0) & (found[:, 0] == found[:, 1]) if len(found) else np.zeros(len(collection), bool)
+    return nothing_left(found) if len(found) else np.zeros(len(collection), bool)
 
 
 def sets(items: Items, run: Run) -> Sets:

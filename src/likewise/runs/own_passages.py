@@ -43,7 +43,7 @@ def without_repeats(sources: Sequence[Source], run: Run) -> Fate:
     facts = {"items": n, "buckets": spread(np.zeros(0, np.int64)), "matched": len(cut), "budget": NOTHING_SKIPPED}
     similarity = np.where(kept_row < 0, np.nan, 1.0)
     decision = Decision(kept_row, similarity, nothing, np.arange(n), np.zeros((0, 2), np.int64), np.zeros(0), facts)
-    items = Items(units, nothing, nothing, np.arange(n), np.flatnonzero(kept_row < 0))
+    items = Items(units, np.arange(n), np.flatnonzero(kept_row < 0))
     fate = fate_of(documents, items, decision, run)
     return replace(fate, decision=replace(fate.decision, exact=fate.decision.removed))
 

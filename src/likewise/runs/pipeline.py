@@ -41,10 +41,8 @@ IGNORED_BYTES = 24
 
 
 def collected(sources: Sequence[Source], run: Run, engine: Engine) -> Collection:
-    """`collect` by an engine that holds the columns of rows as arrays."""
-    collection = collect(sources, run, engine)
-    assert isinstance(collection, Collection)
-    return collection
+    """`collect`, with the columns of rows as arrays."""
+    return engine.arrays(collect(sources, run, engine))
 
 
 def collect(sources: Sequence[Source], run: Run, engine: Engine) -> Numbered:

@@ -66,7 +66,8 @@ def outcome(sources: Sequence[Source], run: Run, engine: Engine) -> Outcome:
     """Read the inputs and decide what becomes of the documents."""
     if run.job.options.level == "passage":
         return without_repeats(sources, run) if run.alone else decontaminated(sources, run, engine)
-    documents = pipeline.collect(sources, run, engine)
+    read = pipeline.collect if run.job.options.level is None else pipeline.collected
+    documents = read(sources, run, engine)
     items = engine.distinct(pipeline.compared(documents, run.job), removing=True)
     return engine.outcome(documents, items)
 

@@ -5,9 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from likewise.kernels.bands import repeated
+from likewise.options import Options
+from likewise.records import REJECTED, TEXT
 
 #: The most rows that int32 can number.
 MOST_ROWS = 2**31 - 1
+
+
+def roles(kind: np.ndarray, tokens: np.ndarray, copy: np.ndarray, options: Options) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(identities, uint64[n, 2]; rows to compare; rows that may be copies of others, bool[n] each) of columns of schema.ROW_COLUMNS."""
+    live = (kind == TEXT) & (tokens > 0) & (tokens >= options.min_tokens)
+    if options.copies != "empty":
+        return copy, live, live
+    empty = (kind != REJECTED) & (tokens == 0)
+    return np.where(empty[:, None], np.uint64(0), copy), live, live | empty
+
+
+def nothing_left(ignored: np.ndarray) -> np.ndarray:
+    """bool[n]: rows all of whose shingles are ignored, so that nothing is left to compare. ignored: schema.IGNORED."""
+    return np.asarray((ignored[:, 0] > 0) & (ignored[:, 0] == ignored[:, 1]))
 
 
 def first_of_copies(copy: np.ndarray, per: np.ndarray, live: np.ndarray, rank: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from likewise.report.made import compared_with
 from likewise.report.read import read_by
 from likewise.runs import frames, pipeline
 from likewise.runs.decided import value_of
+from likewise.runs.items import Items
 from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
 from likewise.runs.session import Inputs, resolved, started
@@ -114,6 +115,7 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
         else:
             collection = pipeline.collected(sources, run, engine)
             items = engine.distinct(collection)
+            assert isinstance(items, Items)
             sides = None if against is None else (collection.source_of(np.arange(len(collection))) >= run.first_side).astype(np.uint8)
             rows, similarity = pipeline.star_pairs(items, run, engine) if options.star else pipeline.find_pairs(items, run, engine, sides)
         job = run.job

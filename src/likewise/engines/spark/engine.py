@@ -17,9 +17,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from likewise.engines import engine
 from likewise.engines.engine import Found
-from likewise.engines.spark import budget, colliding, comparing, counting, lazily, rows, settling, writing
+from likewise.engines.spark import arrays, budget, colliding, comparing, counting, lazily, settling, writing
+from likewise.engines.spark import distinct as copies
+from likewise.engines.spark import rows as reading
 from likewise.engines.spark.blocks import flat, packed, part_of, places
+from likewise.engines.spark.distinct import Distinct, InOrder
+from likewise.engines.spark.documents import Rows
 from likewise.engines.spark.steps import Steps
 from likewise.io.collection import Collection
 from likewise.io.inputs import Source
@@ -48,7 +53,7 @@ class Spark:
     session: SparkSession
     folder: Path | None = None  # of the steps; None: in the work folder
     partitions: int | None = None  # of keys and pairs; None: as many as the data need
-    task_bytes: int = rows.TASK_BYTES  # of the inputs
+    task_bytes: int = reading.TASK_BYTES  # of the inputs
     listed: list[str] = field(default_factory=list)  # the steps of similar pairs so far
 
     @cached_property
@@ -58,77 +63,91 @@ class Spark:
     def common(self, sources: Sequence[Source], share: Fraction) -> tuple[Common, int]:
         return counting.common(self.steps, self.run, sources, self.groups(sources), share)
 
-    def groups(self, sources: Sequence[Source]) -> list[rows.Group]:
+    def groups(self, sources: Sequence[Source]) -> list[reading.Group]:
         first = min(self.run.first_side, len(sources))
-        return rows.groups_of(sources, first, self.run.job.options.limit, self.task_bytes)
+        return reading.groups_of(sources, first, self.run.job.options.limit, self.task_bytes)
 
-    def rows(self, sources: Sequence[Source]) -> Collection:
-        run = self.run
-        rows.sketch(self.steps, "rows", run.job, sources, self.groups(sources))
-        self.chunks, _ = rows.chunks_of(self.steps, "rows", sources, run)
-        rows.collect(self.steps, "rows", self.chunks, sources, run)
-        return Collection(sources, run.work, run.first_side)
+    def rows(self, sources: Sequence[Source]) -> Rows:
+        reading.sketch(self.steps, "rows", self.run.job, sources, self.groups(sources))
+        self.chunks, _ = reading.chunks_of(self.steps, "rows", sources, self.run)
+        return Rows(self.steps, "rows", sources, self.chunks, self.run.first_side, self.parts_of_rows)
 
-    def distinct(self, rows: Numbered, *, removing: bool = False) -> Items:
-        return distinct(rows, self.run, removing=removing)
+    def arrays(self, rows: Numbered) -> Collection:
+        arrays.collect(self.steps, "rows", self.chunks, rows.sources, self.run)
+        return Collection(rows.sources, self.run.work, self.run.first_side)
 
-    def outcome(self, documents: Numbered, items: Items) -> Fate:
-        return outcome(documents, items, self.run, self.settle)
+    def parts_of_rows(self, number: int) -> int:
+        """The number of partitions of rows."""
+        return self.partitions or 1 + number // colliding.TASK_ENTRIES
+
+    def distinct(self, rows: Numbered, *, removing: bool = False) -> Items | Distinct:
+        if not isinstance(rows, Rows):
+            return distinct(rows, self.run, removing=removing)
+        self.run.begin("collapsing exact copies", len(rows), "items")
+        return copies.distinct(rows, self.run.job, self.run.alone, self.parts_of_rows(len(rows)))
+
+    def outcome(self, documents: Numbered, items: engine.Distinct) -> Fate:
+        if isinstance(items, Items):
+            return outcome(documents, items, self.run, lambda items: self.settle(self.numbered(items)))
+        assert isinstance(documents, Rows) and isinstance(items, Distinct)
+        collection = self.arrays(documents)
+        return outcome(collection, copies.arrays(items, documents, collection), self.run, lambda _: self.settle(items.compared))
 
     @cached_property
     def entries(self) -> DataFrame:
         return self.steps.frame("rows")
 
-    def parts(self, items: Items) -> int:
+    def parts(self, items: InOrder) -> int:
         """The number of partitions of keys and pairs."""
         assert self.run.job.plan is not None
-        return self.partitions or 1 + len(items.member) * self.run.job.plan.bands // colliding.TASK_ENTRIES
+        return self.partitions or 1 + items.number * self.run.job.plan.bands // colliding.TASK_ENTRIES
 
-    def collide(self, items: Items) -> DataFrame:
-        return colliding.collide(self.steps, self.entries, self.numbered(items), self.run.job, items.scope, self.parts(items))
+    def numbered(self, items: Items, **more: np.ndarray) -> InOrder:
+        """The step of items that the driver has as arrays, with more columns."""
+        rank = reading.ranks(self.steps, "rows", self.chunks, of_parts=self.run.job.options.level is not None)
+        frame = self.steps.put("items", pa.table({"rank": rank[items.member], "item": np.arange(items.number), **more}))
+        return InOrder(items.number, items.scope, frame, int(items.collection.column("size")[items.member].sum(dtype=np.int64)))
 
-    def numbered(self, items: Items, **more: np.ndarray) -> DataFrame:
-        """The step that numbers the compared rows, with more columns."""
-        run = self.run
-        assert run.job.plan is not None
-        for said in run.job.plan.about_items(len(items.member)):
-            run.warn(said)
-        run.begin("grouping bands", 0, "bands")
-        rank = rows.ranks(self.steps, "rows", self.chunks, of_parts=run.job.options.level is not None)
-        numbered = self.steps.put("items", pa.table({"rank": rank[items.member], "item": np.arange(len(items.member)), **more}))
-        self.light = comparing.light_of(self.steps, self.entries, numbered, run.job, self.parts(items))
-        return numbered
+    def group(self, items: InOrder) -> None:
+        """Announce that items are grouped, and send their light columns to the partitions of their numbers."""
+        assert self.run.job.plan is not None
+        for said in self.run.job.plan.about_items(items.number):
+            self.run.warn(said)
+        self.run.begin("grouping bands", 0, "bands")
+        self.light = comparing.light_of(self.steps, self.entries, items.frame, self.run.job, self.parts(items))
 
     def pairs(self, items: Items, side: np.ndarray) -> Iterator[PairBlock]:
-        sides = {"side": side.astype(np.int32)} if len(side) else {}
-        candidates = colliding.pairs(self.steps, self.entries, self.numbered(items, **sides), self.run.job, self.parts(items))
+        some = self.numbered(items, **({"side": side.astype(np.int32)} if len(side) else {}))
+        self.group(some)
+        candidates = colliding.pairs(self.steps, self.entries, some.frame, self.run.job, self.parts(some))
         sizes, times = budget.sizes(self.steps, "pairs")
         announce_pairs(self.run, candidates_of(sizes, times=times))
         self.run.begin("comparing", 0, "pairs")
-        self.compared(items, "similar", candidates.where("later is not null").select("place", "later", "earlier"))
+        self.compared(some, "similar", candidates.where("later is not null").select("place", "later", "earlier"))
         for table in self.steps.tables("similar", ["later", "earlier", "overlap", "out_of"]):  # a list that is too long ends the run early
             later, earlier, *ratio = (column.to_numpy() for column in table.columns)
             yield PairBlock(earlier, later, valued(Compared(*ratio), self.run.job))
 
-    def similar(self, items: Items, candidates: DataFrame) -> DataFrame:
-        run, number = self.run, len(items.member)
+    def similar(self, items: InOrder) -> DataFrame:
+        """The step of similar pairs, as far as they decide about items."""
+        run = self.run
+        self.group(items)
+        candidates = colliding.collide(self.steps, self.entries, items.frame, run.job, items.scope, self.parts(items))
         run.begin("comparing", 0, "pairs")
         lists = candidates.where("entry is not null").select(*lazily.LISTS)
         pairs = int(flat(self.steps.read("collided", ["pairs"], pc.is_valid(pc.field("pairs")))["pairs"], np.int64).sum())
-        return lazily.similar_pairs(
-            self.steps, lists, pairs, number, items.scope.fixed, self.parts(items), partial(self.compared, items), log=run.note
-        )
+        compare = partial(self.compared, items)
+        return lazily.similar_pairs(self.steps, lists, pairs, items.number, items.scope.fixed, self.parts(items), compare, log=run.note)
 
-    def compared(self, items: Items, name: str, pairs: DataFrame) -> DataFrame:
+    def compared(self, items: InOrder, name: str, pairs: DataFrame) -> DataFrame:
         """The step of similar pairs among candidates."""
         self.listed.append(name)
-        words = 8 * int(items.collection.column("size")[items.member].sum(dtype=np.int64))
-        return comparing.similar_pairs(self.steps, name, pairs, self.light, self.entries, self.run.job, self.parts(items), words)
+        return comparing.similar_pairs(self.steps, name, pairs, self.light, self.entries, self.run.job, self.parts(items), 8 * items.words)
 
-    def settle(self, items: Items) -> tuple[Removals, Found]:
-        run, job, number = self.run, self.run.job, len(items.member)
+    def settle(self, items: InOrder) -> tuple[Removals, Found]:
+        run, job, number = self.run, self.run.job, items.number
         assert job.plan is not None
-        similar = self.similar(items, self.collide(items))
+        similar = self.similar(items)
         compared = sum(self.steps.filled(f"{name}-near", "later") for name in self.listed)
         settling.settled(self.steps, similar, number, self.parts(items), log=run.note)
         matches, ratio, best = self.matches()
@@ -156,13 +175,13 @@ class Spark:
         most = np.sort(most_similar(matches[:, 0], matches[:, 1], closeness))
         return matches[most], value[most]
 
-    def compare(self, items: Items, left: np.ndarray, right: np.ndarray) -> Compared:
+    def compare(self, items: InOrder, left: np.ndarray, right: np.ndarray) -> Compared:
         """Compare earlier items ``left`` with later items ``right``, int64[m] each."""
         at = places(self.parts(items))
         block = packed(part_of(left, len(at)), at, ["later", "earlier"], later=right, earlier=left)
         self.compared(items, "sampled", self.steps.put("sample", pa.Table.from_batches([block])))
         later, earlier, *ratio = self.steps.columns("sampled", "later", "earlier", "overlap", "out_of")
-        number = len(items.member)
+        number = items.number
         order = np.argsort(later * number + earlier)
         pair, wanted = (later * number + earlier)[order], right * number + left
         at = np.minimum(np.searchsorted(pair, wanted), max(0, len(pair) - 1))

@@ -1,4 +1,4 @@
-"""The driver's part of reading: it cuts the sources into tasks, and stores the columns of their rows in the work folder."""
+"""The driver's part of reading: it cuts the sources into tasks, and looks at the chunks that they read."""
 
 from __future__ import annotations
 
@@ -8,23 +8,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from likewise.engines.spark.sketching import CHUNK, ENTRIES, NUMBERS, PART, ROW, Group, read
+from likewise.engines.spark.blocks import places
+from likewise.engines.spark.sketching import CHUNK, ENTRIES, PART, ROW, Group, read, sent
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped, raised
 from likewise.errors import DataError, UsageError
-from likewise.io.collection import append, unreadable_row
+from likewise.io.collection import unreadable_row
 from likewise.io.inputs import Source
 from likewise.io.ranges import WHOLE, Range
-from likewise.io.room import Sketched
-from likewise.items import binary
 from likewise.job import Job
 from likewise.messages import option
-from likewise.records import Records, Rejected
+from likewise.records import Rejected
 from likewise.runs.items import Run
-from likewise.schema import ROW_COLUMNS, UNIT_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -65,11 +62,12 @@ def planned(source: Source, size: int) -> list[Range]:
 
 
 def sketch(steps: Steps, name: str, job: Job, sources: Sequence[Source], groups: list[Group]) -> DataFrame:
-    """The step of all rows, their parts and the facts about chunks (`sketching.ENTRIES`)."""
+    """The step of all rows, their parts and the facts about chunks (`sketching.ENTRIES`). The partition with the number of a group reads it."""
 
     def make() -> DataFrame:
-        numbers = steps.session.range(0, len(groups), 1, len(groups))
-        return mapped(numbers, partial(read, job=job, sources=sources, groups=groups), ENTRIES)
+        given = [(place, sent(number, sources, groups[number])) for number, place in enumerate(places(len(groups)).tolist())]
+        tasks = steps.session.createDataFrame(given, "place long, group binary").repartition(len(groups), "place")
+        return mapped(tasks, partial(read, job=job), ENTRIES)
 
     return steps.table(name, make)
 
@@ -123,71 +121,3 @@ def ranks(steps: Steps, name: str, chunks: Sequence[Chunk], *, of_parts: bool) -
     table = steps.read(name, ["rank"], pc.field("what") == (PART if of_parts else ROW))
     rank = np.sort(table["rank"].to_numpy())
     return np.concatenate([rank[:0], *(rank[chunk.parts if of_parts else chunk.rows] for chunk in chunks)])
-
-
-def collect(steps: Steps, name: str, chunks: Sequence[Chunk], sources: Sequence[Source], run: Run) -> None:
-    """Append the light columns of all rows to the work folder, chunk by chunk, as if they had been read here."""
-    if run.work.done("read"):
-        return
-    rows, parts = (in_order(steps, name, what) for what in (ROW, PART))
-    first = [0] * len(sources)
-    appended = len(run.work.done("chunk"))  # by a driver that was lost
-    for number, chunk in enumerate(chunks):
-        source = chunk.about["source"]
-        if number >= appended:
-            append(run.work, sources[source], first[source], sketched(chunk, rows, parts, run.job))
-            run.advance(chunk.about["place"][2])
-        first[source] += chunk.about["rows"]
-    run.work.append({}, step="read")
-    run.work.settle()
-
-
-def in_order(steps: Steps, name: str, what: int) -> pa.Table:
-    """The light columns of rows or parts in input order."""
-    columns = ["rank", *NUMBERS, "id"] if what == ROW else ["rank", *UNIT_NUMBERS, "ignored"]
-    table = steps.read(name, columns, pc.field("what") == what)
-    return table.take(pc.sort_indices(table["rank"])).combine_chunks()
-
-
-#: The columns of parts.
-UNIT_NUMBERS = ["bytes", "chars", "tokens", "size", "copy_a", "copy_b"]
-
-
-def numbers(table: pa.Table, columns: dict[str, np.dtype]) -> dict[str, np.ndarray]:
-    """Columns for the work folder, made from those of the table."""
-    made = {}
-    for name, dtype in columns.items():
-        if name == "copy":
-            made[name] = np.stack([table["copy_a"].to_numpy(), table["copy_b"].to_numpy()], axis=1).view(np.uint64)
-        else:
-            made[name] = table[name].to_numpy().astype(dtype.base)
-    return made
-
-
-def sketched(chunk: Chunk, rows: pa.Table, parts: pa.Table, job: Job) -> Sketched:
-    """A chunk of rows without sets, sketches and band keys, which the driver does not need."""
-    about, here = chunk.about, rows[chunk.rows]
-    n, columns = len(here), numbers(here, ROW_COLUMNS)
-    compared = here
-    if job.options.level is not None:
-        compared = parts[chunk.parts]
-        columns |= {f"unit-{name}": values for name, values in numbers(compared, UNIT_COLUMNS).items()}
-        columns["units"] = here["units"].to_numpy().astype(np.uint32)
-    if job.ignored:
-        columns["ignored"] = np.ascontiguousarray(compared["ignored"].to_numpy()).view(np.uint32).reshape(-1, 2)
-    columns |= {"sets": np.zeros(0, np.uint64), "band_keys": np.zeros((0, n), np.uint64)}
-    records = Records(
-        columns["kind"],
-        columns["start"],
-        columns["length"],
-        binary.from_list([]),
-        id=pa.concat_arrays([chunk.cast(pa.large_binary()) for chunk in here["id"].chunks]) if about["ids"] and n else None,
-        rejected=[Rejected(row, reason, None if raw is None else bytes.fromhex(raw)) for row, reason, raw in about["rejected"]],
-        nulls=here["nulls"].to_numpy() if about["nulls"] else None,
-        fields=tuple(about["fields"]),
-        matrix=about["matrix"],
-        other=about["other"],
-        found=about["found"],
-    )
-    begin, end, nbytes = about["place"]
-    return Sketched(about["source"], begin, end, nbytes, records, columns, bytes.fromhex(about["digest"]), 0)

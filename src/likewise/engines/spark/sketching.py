@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import pickle
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from likewise.engines.spark.about import facts_of
 from likewise.engines.spark.blocks import binary
 from likewise.engines.spark.tasks import told
 from likewise.errors import LikewiseError
@@ -18,8 +20,7 @@ from likewise.io.chunks import chunks, failed, parsed
 from likewise.io.inputs import Source
 from likewise.io.ranges import Range
 from likewise.job import Job
-from likewise.kinds import of_payload
-from likewise.records import Chunk, Records, Want
+from likewise.records import Chunk, Records
 from likewise.schema import IGNORED
 from likewise.stages.sketch import sketcher
 
@@ -61,14 +62,20 @@ class Group(NamedTuple):
     most: int | None = None  # rows
 
 
-def read(batches: Iterator[pa.RecordBatch], job: Job, sources: Sequence[Source], groups: Sequence[Group]) -> Iterator[pa.RecordBatch]:
-    """The entries of groups, given by number."""
+def sent(number: int, sources: Sequence[Source], group: Group) -> bytes:
+    """A group with its own sources alone, for the task that reads it."""
+    return pickle.dumps((number, {source: sources[source] for source, _ in group.ranges}, group))
+
+
+def read(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.RecordBatch]:
+    """The entries of groups, as they were `sent`."""
     for batch in batches:
-        for number in batch.column(0).to_pylist():
-            yield from of_group(number, job, sources, groups[number])
+        for given in batch["group"].to_pylist():
+            number, sources, group = pickle.loads(given)  # noqa: S301 - made by the driver
+            yield from of_group(number, job, sources, group)
 
 
-def of_group(number: int, job: Job, sources: Sequence[Source], group: Group) -> Iterator[pa.RecordBatch]:
+def of_group(number: int, job: Job, sources: Mapping[int, Source], group: Group) -> Iterator[pa.RecordBatch]:
     """The entries of a group. Errors of the input are entries, too, so that the driver can raise the first of all tasks."""
     rank = rank_of_parts = number << 32
     skip, sketch, left, at, ended = job.options.on_error == "skip", sketcher(job), group.most, 0, -1
@@ -82,7 +89,7 @@ def of_group(number: int, job: Job, sources: Sequence[Source], group: Group) -> 
                 if left is not None and len(records) >= left:
                     records, columns = head(records, columns, left)
                 n, parts = len(records), len(columns.get("unit-size", ()))
-                about = {"at": at, "source": source, "place": place, "rows": n, "parts": parts, **facts_of(records, job.want)}
+                about = {"at": at, "source": source, "place": place, "rows": n, "parts": parts, **facts_of(records, columns, source, rank, job)}
                 yield about_chunk(rank, rank_of_parts, about | {"digest": contents.digest(columns.pop("content")).hex()})
                 if records.rejected and not skip:
                     return
@@ -107,21 +114,6 @@ def records_of(source: Source, chunk: Chunk | str, job: Job, *, skip: bool) -> t
     if isinstance(records, str) or isinstance(chunk, str):
         return failed(str(records), job.want), (-1, -1, 0)
     return records, (chunk.start, chunk.start + len(chunk.data), int(chunk.data.nbytes))
-
-
-def facts_of(records: Records, want: Want) -> dict[str, Any]:
-    """Facts about the rows of a chunk, as JSON."""
-    rejected = [(entry.row, entry.reason, None if entry.raw is None else entry.raw.hex()) for entry in records.rejected]
-    facts = {name: getattr(records, name) for name in ("fields", "found", "matrix", "other")}
-    facts["widths"] = widths_of(records, want)
-    return facts | {"rejected": rejected, "ids": records.id is not None, "nulls": records.nulls is not None}
-
-
-def widths_of(records: Records, want: Want) -> list[int]:
-    """The widths that items state, up to two, unless one is known before: those of all tasks must be equal."""
-    if want.width or records.width is None or not of_payload(want.kind).stated:
-        return []
-    return [int(width) for width in np.unique(records.width[records.width > 0])[:2]]
 
 
 def about_chunk(rank: int, rank_of_parts: int, about: dict[str, Any]) -> pa.RecordBatch:

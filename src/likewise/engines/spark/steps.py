@@ -63,13 +63,13 @@ class Steps:
             self._finish(name, write(self.folder / name))
         return self._files(name)
 
-    def read(self, name: str, columns: Sequence[str], where: Any = None) -> pa.Table:
-        """Read columns of a finished step to the driver. where: a filter of pyarrow."""
-        return pa.concat_tables([*self.tables(name, columns, where)])
+    def read(self, name: str, columns: Sequence[str], where: Any = None, part: int | None = None) -> pa.Table:
+        """Read columns of a finished step to the driver. where: a filter of pyarrow. part: of one partition; None: of all."""
+        return pa.concat_tables([*self.tables(name, columns, where, part)])
 
-    def tables(self, name: str, columns: Sequence[str], where: Any = None) -> Iterator[pa.Table]:
+    def tables(self, name: str, columns: Sequence[str], where: Any = None, part: int | None = None) -> Iterator[pa.Table]:
         """`read`, file by file: what a task wrote."""
-        for path in self._files(name):
+        for path in self._files(name, "*" if part is None else f"part-{part:05}-*"):
             yield pq.read_table(path, columns=[*columns], filters=where, partitioning=None)
 
     def columns(self, name: str, *columns: str) -> list[np.ndarray]:
@@ -106,8 +106,8 @@ class Steps:
         new.write_text(json.dumps({"files": self._sizes(name), **facts}))
         new.replace(path)
 
-    def _files(self, name: str) -> list[Path]:
-        return sorted((self.folder / name).glob("*.parquet"))
+    def _files(self, name: str, pattern: str = "*") -> list[Path]:
+        return sorted((self.folder / name).glob(f"{pattern}.parquet"))
 
     def _sizes(self, name: str) -> dict[str, int]:
         return {path.name: path.stat().st_size for path in self._files(name)}
