@@ -13,6 +13,7 @@ import pytest
 from engine_jobs import JOBS, halved
 
 from likewise.engines.local import Local
+from likewise.engines.spark import rows as reading
 from likewise.engines.spark.distinct import Distinct, arrays
 from likewise.engines.spark.documents import Rows
 from likewise.engines.spark.engine import Spark
@@ -114,3 +115,23 @@ def test_the_distinct_rows_in_priority_order(tmp_path: Path, spark: Any, job: st
         assert np.count_nonzero(made.first != np.arange(len(local))) > 10
         listed = {row["item"]: row["rank"] for row in found.items.collect()}
         assert rows.numbering.rows(np.array([listed[item] for item in range(found.number)])).tolist() == wanted.member.tolist()
+
+
+def test_each_task_gets_the_sources_of_some_groups_alone(tmp_path: Path, spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With three groups told at once, no function that Spark sends names all eight files, and the rows are in order."""
+    told: list[set[str]] = []
+    mapped = reading.mapped
+    monkeypatch.setattr(reading, "TOLD", 3)
+    monkeypatch.setattr(
+        reading,
+        "mapped",
+        lambda frame, task, kind: told.append({each.name for each in task.keywords["sources"].values()}) or mapped(frame, task, kind),
+    )
+    (tmp_path / "in").mkdir()
+    for number in range(8):
+        written(tmp_path / f"in/{number}.jsonl", [f"{number}-{row}" for row in range(20)])
+    with both(spark, tmp_path / "in", tmp_path / "out", by="words:2") as (found, local, _):
+        assert len(told) == 3 and set.union(*told) == {f"{number}.jsonl" for number in range(8)} and max(map(len, told)) < 5
+        every = np.arange(160)
+        assert found.look_up(every, "id").to_pylist() == [f'"{number}-{row}"'.encode() for number in range(8) for row in range(20)]
+        assert found.starts(every).tolist() == local.starts(every).tolist()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
-from likewise.engines.spark.blocks import places
-from likewise.engines.spark.sketching import CHUNK, ENTRIES, PART, ROW, Group, read, sent
+from likewise.engines.spark.settling import united
+from likewise.engines.spark.sketching import CHUNK, ENTRIES, PART, ROW, Group, read
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped, raised
 from likewise.errors import DataError, UsageError
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Bytes that a task reads.
 TASK_BYTES = 64 << 20
+#: A task gets the names of the sources of so many groups, or more if the groups would be cut into more than so many parts: Spark plans each part.
+TOLD, MOST_TOLD = 256, 64
 
 
 class Chunk(NamedTuple):
@@ -64,10 +66,15 @@ def planned(source: Source, size: int) -> list[Range]:
 def sketch(steps: Steps, name: str, job: Job, sources: Sequence[Source], groups: list[Group]) -> DataFrame:
     """The step of all rows, their parts and the facts about chunks (`sketching.ENTRIES`). The partition with the number of a group reads it."""
 
+    def some(numbers: range) -> DataFrame:
+        here = {number: groups[number] for number in numbers}
+        own = {source: sources[source] for group in here.values() for source, _ in group.ranges}
+        tasks = steps.session.range(numbers.start, numbers.stop, 1, len(numbers))
+        return mapped(tasks, partial(read, job=job, sources=own, groups=here), ENTRIES)
+
     def make() -> DataFrame:
-        given = [(place, sent(number, sources, groups[number])) for number, place in enumerate(places(len(groups)).tolist())]
-        tasks = steps.session.createDataFrame(given, "place long, group binary").repartition(len(groups), "place")
-        return mapped(tasks, partial(read, job=job), ENTRIES)
+        size = max(TOLD, -(-len(groups) // MOST_TOLD))
+        return united([some(range(begin, min(begin + size, len(groups)))) for begin in range(0, len(groups), size)])
 
     return steps.table(name, make)
 

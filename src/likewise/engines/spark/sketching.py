@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,17 +61,11 @@ class Group(NamedTuple):
     most: int | None = None  # rows
 
 
-def sent(number: int, sources: Sequence[Source], group: Group) -> bytes:
-    """A group with its own sources alone, for the task that reads it."""
-    return pickle.dumps((number, {source: sources[source] for source, _ in group.ranges}, group))
-
-
-def read(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.RecordBatch]:
-    """The entries of groups, as they were `sent`."""
+def read(batches: Iterator[pa.RecordBatch], job: Job, sources: Mapping[int, Source], groups: Mapping[int, Group]) -> Iterator[pa.RecordBatch]:
+    """The entries of groups, given by number."""
     for batch in batches:
-        for given in batch["group"].to_pylist():
-            number, sources, group = pickle.loads(given)  # noqa: S301 - made by the driver
-            yield from of_group(number, job, sources, group)
+        for number in batch.column(0).to_pylist():
+            yield from of_group(number, job, sources, groups[number])
 
 
 def of_group(number: int, job: Job, sources: Mapping[int, Source], group: Group) -> Iterator[pa.RecordBatch]:
