@@ -104,6 +104,10 @@ def test_the_table_has_round_thresholds() -> None:
 def test_distances_fall(by: str, within: int) -> None:
     found = lw.dedup(["anna", "hanna", "hannah", "otto", "Anna"], by=by, within=within).report
     written = render(found, None, [])
+    real = lw.dedup(np.array([[0.0], [1.0], [3.0]], np.float32), by="l2", within=2).report
+    [figure] = attributes(render(real, None, []), "figure")
+    assert "At an upper limit just below {threshold}" in str(figure["data-sentence"])  # a distance of 1.0 is counted at 1, too
+    assert dict(json.loads(str(figure["data-levels"])))["1"] == 1
     if within:
         [figure] = attributes(written, "figure")
         assert figure["data-falling"] == "yes" and "an upper limit of {threshold}" in str(figure["data-sentence"])

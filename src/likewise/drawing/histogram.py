@@ -138,7 +138,7 @@ def axis(found: Histogram) -> Html:
 def thresholds(found: Histogram, caption: str, column: str) -> Html | None:
     """A table of some thresholds with the number of values that do not reach each; None if there is no stricter one."""
     rows = [[short(level.threshold), level.number, share(level.number, found.total)] for level in some(found)]
-    return table(caption, ["threshold", column, "share"], rows) if rows else None
+    return table(caption, ["distance" if found.falling else "threshold", column, "share"], rows) if rows else None
 
 
 def some(found: Histogram) -> Iterator[Level]:

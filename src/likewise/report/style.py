@@ -32,8 +32,8 @@ STYLE += """\
 article.apart > h3::after { content: " \\2014 not similar enough for the threshold tried above"; color: var(--accent); font-weight: 400; }
 .beside { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 3rem; align-items: start; }
 @media (max-width: 60rem) { .beside { grid-template-columns: minmax(0, 1fr); } }
-.histogram { margin: 2.2rem 0 1rem; padding: 0; }
-.plot { position: relative; border-bottom: 1px solid var(--ink); }
+.histogram { margin: 1rem 0; padding: 0; }
+.plot { position: relative; padding-top: 4rem; border-bottom: 1px solid var(--ink); }
 .columns { display: flex; align-items: flex-end; height: 11rem; }
 .columns > span { flex: 1; min-width: 0; min-height: 1px; box-shadow: inset -1px 0 var(--ground);
   background: linear-gradient(var(--way, 90deg), var(--kept) var(--apart, 0%), var(--bar) 0); }
@@ -42,9 +42,9 @@ article.apart > h3::after { content: " \\2014 not similar enough for the thresho
 .columns > span { print-color-adjust: exact; -webkit-print-color-adjust: exact; forced-color-adjust: none; }
 .top, .line > span, .tick { position: absolute; transform: translateX(-50%); white-space: nowrap; font-size: .8rem;
   font-variant-numeric: tabular-nums; }
-.top { top: -1.3rem; font-weight: 600; }
+.top { top: 2.7rem; font-weight: 600; background: var(--ground); }
 .line { position: absolute; top: 0; bottom: 0; border-left: 1px dashed var(--ink); }
-.line > span { top: .1rem; background: var(--ground); padding: 0 .3rem; } .lower > span { top: 1.4rem; }
+.line > span { top: 0; background: var(--ground); padding: 0 .3rem; } .lower { top: 1.3rem; }
 .top.left, .tick.left, .line.left > span { transform: none; }
 .top.right, .tick.right, .line.right > span { transform: translateX(-100%); }
 .axis { position: relative; height: 1.5rem; margin-top: .2rem; color: var(--faint); }

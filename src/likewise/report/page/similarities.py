@@ -40,7 +40,8 @@ def removed(report: Report) -> Html | None:
     at = float(report["threshold"]) + (bars.falling and bars.whole)
     marks = [(at, limit), *([(found["median"], f"median {middle}")] if len(bars.bins) > FEW else [])]
     chart = histogram(bars, f"Near-duplicates by {value}", sentence(report), marks)
-    counts = thresholds(bars, "Beyond a stricter limit" if bars.falling else "Below a higher threshold", "near-duplicates")
+    caption = "Below a higher threshold" if not bars.falling else "Beyond a stricter limit" if bars.whole else "At or beyond a distance"
+    counts = thresholds(bars, caption, "near-duplicates")
     note = "The counts are exact for the pairs of this run. How many more would stay can differ: "
     note += f"what was removed may also be similar to another {one} that is kept."
     several = tag("div", chart, counts, class_="beside") if counts else chart
@@ -63,13 +64,14 @@ def whole(report: Report) -> bool:
 
 
 def sentence(report: Report) -> str:
-    """Return what the slider says."""
+    """Return what the slider says. Distances that are no whole numbers may be equal to the edge of a bin, and are then counted as beyond it."""
     found, one = report["removals"], noun(report)
-    place, reach = (
-        ("an upper limit of", "would be too far from") if value_of(report) == "distance" else ("a threshold of", "would not be similar enough to")
+    place, reach = "a threshold of", "would not be similar enough to"
+    if value_of(report) == "distance":
+        place, reach = "an upper limit of" if whole(report) else "an upper limit just below", "would be too far from"
+    return (
+        f"At {place} {{threshold}}, {{number}} of the {counted(found['near'], 'near-duplicate')} ({{share}}) {reach} the {one} kept in their place."
     )
-    have = f"{{number}} of the {counted(found['near'], 'near-duplicate')} ({{share}}) {reach} the {one} kept in their place."
-    return f"At {place} {{threshold}}, {have}"
 
 
 def pairs(report: Report, examples: Sequence[Example], pictures: Pictures) -> Html | None:
