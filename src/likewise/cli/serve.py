@@ -38,4 +38,4 @@ def command(screen: Screen, path: str, host: str = "127.0.0.1", port: int = 8080
         if "://" not in path and is_output(Path(path)):
             explorer.start(Path(path), **shared)
         else:
-            service.start(path, durability=durability, **shared)
+            service.start(path, durability=durability, pages=explorer.of_index, **shared)

@@ -15,11 +15,11 @@ from starlette.types import Receive, Scope, Send
 from likewise.drawing import numbers
 from likewise.drawing.markup import Html, text
 from likewise.errors import LikewiseError
-from likewise.explorer.serving import Exploring
 from likewise.messages import in_document
 from likewise.service.app import check_host, respond
 from likewise.service.body import whole
 from likewise.service.problems import ProblemError
+from likewise.service.run import Served
 
 #: Nothing from elsewhere, and no script in a page. Bars of charts have their widths in attributes.
 POLICY = (
@@ -104,7 +104,7 @@ def link(path: str, **query: Any) -> str:
 class Pages:
     """The pages of one explorer. host: the name that it was bound to. base: values for every template."""
 
-    def __init__(self, exploring: Exploring, host: str, base: Mapping[str, Any]):
+    def __init__(self, exploring: Served, host: str, base: Mapping[str, Any]):
         self.exploring, self.host = exploring, host
         places = FileSystemLoader(Path(__file__).parent / "templates")
         self._environment = Environment(

@@ -12,7 +12,9 @@ from likewise.drawing import page
 from likewise.explorer import clusters, overview
 from likewise.explorer.output import Output
 from likewise.explorer.pages import File, Pages, Request
+from likewise.explorer.planner import Planner
 from likewise.explorer.review import Review
+from likewise.explorer.search import Search
 from likewise.explorer.serving import Exploring
 from likewise.report.style import STYLE
 from likewise.service.app import Outermost
@@ -20,22 +22,25 @@ from likewise.service.problems import ProblemError
 
 STATIC = Path(__file__).parent / "static"
 #: The navigation of the pages of an output.
-NAVIGATION = (("/", "Overview"), ("/clusters", "Clusters"), ("/review", "Review"))
+NAVIGATION = (("/", "Overview"), ("/clusters", "Clusters"), ("/review", "Review"), ("/search", "Search"), ("/plan", "Plan"))
 
 
 def application(exploring: Exploring, output: Output, host: str) -> Outermost:
     """The application of an output."""
     pages = Pages(exploring, host, {"navigation": NAVIGATION, "title": f"{output.folder.absolute().name}"})
-    review = Review(output)
+    review, search = Review(output), Search(output)
     handlers: dict[str, Any] = {
         "/": partial(overview.page, output),
         "/report": partial(overview.report, output),
         "/clusters": partial(clusters.page, output),
         "/clusters/{number:int}": partial(clusters.one, output),
         "/review": review.page,
+        "/search": search.page,
+        "/plan": Planner(output).page,
     }
     routes = [Route(path, pages.page(handle), methods=["GET"]) for path, handle in handlers.items()]
     routes.append(Route("/verdicts", pages.page(review.judge), methods=["POST"]))
+    routes.append(Route("/search", pages.page(search.pasted), methods=["POST"]))
     routes += files(pages)
     routes.append(Route("/{path:path}", pages.page(nothing), methods=["GET"]))
     return Outermost(exploring, Router(routes, redirect_slashes=False), [*handlers])

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from likewise.errors import UsageError
 from likewise.messages import option
 from likewise.service.limits import Limits
 from likewise.service.logs import Log
 from likewise.service.start import check_parts, url_of
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+    from likewise.service.serving import Serving
 
 
 class Exploring:
@@ -71,3 +77,10 @@ def start(
             tell(f"exploring {folder} at {address}; Ctrl-C stops it")
 
     serve(exploring, application(exploring, output, host.lower()), listening, started)
+
+
+def of_index(serving: Serving) -> Sequence[Route]:
+    """The pages of an index that a service has beside its answers, if it has no tokens."""
+    from likewise.explorer.indexed import routes
+
+    return routes(serving)

@@ -1,0 +1,45 @@
+"""The pages of an index: its facts, its ids, and the items that are similar to a pasted one. They only read."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from starlette.routing import Route
+
+from likewise.errors import LikewiseError
+from likewise.explorer.pages import Pages, Request, Shown
+from likewise.explorer.routes import files
+from likewise.explorer.search import similar
+from likewise.messages import in_document
+from likewise.service.serving import Serving
+
+NAVIGATION = (("/", "Overview"), ("/search", "Search"))
+
+
+def routes(serving: Serving) -> list[Route]:
+    """The routes of the pages, beside those of the service."""
+    pages = Pages(serving, serving.host, {"navigation": NAVIGATION, "title": str(serving.index.store.where).rpartition("/")[2] or "index"})
+    made = [Route("/", pages.page(partial(overview, serving)), methods=["GET"])]
+    made.append(Route("/search", pages.page(partial(search, serving)), methods=["GET", "POST"]))
+    return [*made, *files(pages)]
+
+
+def overview(serving: Serving, _: Request) -> Shown:
+    facts = [(name, value) for name, value in serving.index.info().items() if value is not None]
+    return Shown("index.html", {"here": "/", "facts": facts})
+
+
+def search(serving: Serving, request: Request) -> Shown:
+    """By id, or by content."""
+    index, identity, pasted = serving.index, request.query.get("id", ""), request.form.get("text", "")
+    values: dict[str, Any] = {"here": "/search", "id": identity, "text": pasted, "found": None, "fault": "", "there": None}
+    values["value"] = "distance" if index.settings.job().distances else "similarity"
+    if identity:
+        values["there"] = identity in index or (identity.isdecimal() and len(identity) < 19 and int(identity) in index)
+    if pasted.strip():
+        try:
+            values["found"] = similar(index, pasted)
+        except LikewiseError as error:
+            values["fault"] = in_document(error)
+    return Shown("index_search.html", values)
