@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from threading import Lock
 from typing import Any
 
@@ -34,7 +35,7 @@ class Planner:
         """The planner, or its result alone (``part``), which the script of the page puts into it."""
         report, query = self._output.report, request.query
         given = {name: query[name].strip() for name in ("limit", "recall", "bands", "rows") if query.get(name, "").strip()}
-        given = {"limit": self.layout.get("threshold_exact") or str(report["threshold"]), "recall": str(self.layout.get("target", 0.99)), **given}
+        given = {"limit": self._threshold, "recall": str(self.layout.get("target", 0.99)), **given}
         sample = query.get("sample") == "yes"
         values: dict[str, Any] = {"here": "/plan", "given": given, "limit": self.limit, "sample": sample, "fault": "", "by": self._output.by}
         values |= {"end": 1.0 if self.limit == "threshold" else max(1.0, 2 * float(report["threshold"])), "chart": None, "rows": [], "columns": []}
@@ -43,6 +44,13 @@ class Planner:
         except LikewiseError as error:
             values["fault"] = in_document(error)
         return Shown("plan_result.html" if query.get("part") else "plan.html", values)
+
+    @property
+    def _threshold(self) -> str:
+        """The limit of the run, as a decimal number if that is exact."""
+        decimal = f"{self._output.report['threshold']:g}"
+        exact = self.layout.get("threshold_exact") or decimal
+        return decimal if Fraction(decimal) == Fraction(exact) else str(exact)
 
     def pilot(self) -> Pilot:
         """The similarities of pairs of a sample of the inputs, which is read once."""

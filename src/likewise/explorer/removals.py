@@ -46,7 +46,7 @@ class Removals:
         return int(self._metadata.num_rows)
 
     def _file(self) -> pq.ParquetFile:
-        """The file, opened anew: several threads cannot share one that is open. Only some of its rows are read."""
+        """Open the file once more, because threads cannot share an open one. Only some of its rows are read."""
         return pq.ParquetFile(self._path, metadata=self._metadata, pre_buffer=False)
 
     def column(self, name: str) -> np.ndarray:
@@ -156,7 +156,7 @@ class Clusters:
         return cache(lambda name: SORTS[name][1](self))
 
     def members(self, cluster: int) -> np.ndarray:
-        """The removals of a cluster, by their rows in removed.parquet."""
+        """The rows of removed.parquet that belong to a cluster."""
         begin = int(self.begin[cluster])
         return self.order[begin : begin + int(self.size[cluster])]
 

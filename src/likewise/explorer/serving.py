@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Exploring:
-    """What all requests to an explorer share (`service.run.Served`)."""
+    """The state that all requests to an explorer share (`service.run.Served`)."""
 
     def __init__(self, log: Log, begin: Callable[[], None], limits: Limits | None = None):
         self.log, self.limits, self.leaving, self._begin = log, limits or Limits(), False, begin

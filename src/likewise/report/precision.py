@@ -29,7 +29,7 @@ RANGES = 10
 
 @dataclass(frozen=True)
 class Judged:
-    """What people said about the pairs in a range of values."""
+    """Verdicts of people about the pairs in a range of values."""
 
     from_value: float
     to_value: float
@@ -97,7 +97,7 @@ class Near:
         return (int(order[place]) if place < len(order) else None), place
 
     def judged(self, number: int | None, given: Mapping[int, str]) -> Judged:
-        """What people said about the pairs of a range, or about all."""
+        """Count the verdicts about the pairs of a range, or about all pairs."""
         order = self.first(number, len(given) + 1).tolist()
         said = []
         for row in order:
@@ -115,7 +115,7 @@ class Near:
 
 
 def of_people(out: Path, manifest: dict[str, Any], report: dict[str, Any]) -> list[Judged]:
-    """What people said about the near-duplicates of an output; [] if nobody said anything, or nothing about this result."""
+    """Return the verdicts of people about the near-duplicates of an output; [] if there are none about this result."""
     said = verdicts.read(verdicts.path_of(out), verdicts.digest_of(manifest)).of
     if not said:
         return []

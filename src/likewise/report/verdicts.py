@@ -1,4 +1,4 @@
-"""What people said about removals: OUT.verdicts.jsonl beside an output, one line a verdict, of which the last one about a removal holds."""
+"""Verdicts of people about removals: OUT.verdicts.jsonl beside an output, one line a verdict. The last one about a removal holds."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def path_of(out: Path) -> Path:
 
 
 def digest_of(manifest: dict[str, Any]) -> str:
-    """What identifies the removals of an output: the checksum of removed.parquet."""
+    """Return the checksum of removed.parquet, which identifies the removals of an output."""
     return next(str(entry["xxh3_128"]) for entry in manifest["outputs"] if entry["path"] == "removed.parquet")
 
 
 def read(path: Path, digest: str) -> Verdicts:
-    """The verdicts of a file about the removals with this digest; none if there is no file. Raises FormatError if it cannot be read."""
+    """Return the verdicts of a file about the removals with this digest. A missing file has none. Raises FormatError for an unreadable one."""
     found, others, damaged = dict[int, str](), 0, 0
     try:
         content = path.read_bytes()
