@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 4
 #: Width of a column of the table that compares layouts.
 WIDE = 13
+#: The factor by which a collection exceeds the part that was read before `plan` says so.
+MORE = 1.05
 #: Mark of the threshold in tables, and the line that explains it.
 THRESHOLD = "*"
 MARKED = f"{THRESHOLD} the threshold"
@@ -175,10 +177,26 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     yield f"  memory       about {size(plan.memory)}, plus fixed buffers"
     yield f"  disk         {size(plan.disk)} during the run"
     yield f"  time         about {duration(plan.core_seconds)} on one core"
+    yield from advised(plan)
     kind = parse(by).compared
     if kind.bands == ASKED and not plan.model.sparse:
         how = "a join with the same recall" if kind.recall == TARGET else "an exact similarity join"
         yield f"dedup and pairs use bands for {kind.name} only if you set --bands, --rows or --slots; the default is {how}."
+
+
+def advised(plan: Plan) -> Iterator[str]:
+    """How similar the texts are to each other, and what several thresholds would keep."""
+    if plan.advice is None:
+        return
+    yield ""
+    yield f"{counted(plan.advice.sampled, 'sampled text')}, each compared with all {counted(plan.advice.compared, 'different text')} that were read:"
+    yield "  threshold  have a similar text       a removal keeps"
+    for row in plan.advice.to_list():
+        mark = THRESHOLD if row["threshold"] == float(plan.threshold) else " "
+        some = f"{100 * row['similar']:.1f}% ({100 * row['low']:.1f} to {100 * row['high']:.1f}%)"
+        yield f"{mark} {written(row['threshold'], False):>9}  {some:24}  about {100 * row['kept']:.1f}%"
+    if plan.items > MORE * plan.advice.compared:
+        yield f"There are about {plan.items:,} different texts. Among all of them more texts have a similar one, and a removal keeps a smaller share."
 
 
 def length(plan: Plan, by: str) -> str:

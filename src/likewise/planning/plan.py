@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from likewise.drawing.drawable import Drawable, Points
 from likewise.drawing.numbers import percent, shown
 from likewise.messages import Message, option
+from likewise.planning.advice import Advice
 from likewise.planning.curves import Curve, jaccard, mapped, number_of
 from likewise.planning.density import GRID, sets
 from likewise.planning.families import BITS
@@ -48,6 +49,7 @@ class Plan(Drawable):
     model: Model = field(default_factory=lambda: Model(jaccard(), sets(), ITEMS))
     ignored: tuple[tuple[str, Any], ...] = ()  # options that a fixed layout ignores: ("recall", 0.9)
     others: tuple[Plan, ...] = ()  # plans of other layouts, drawn over this one
+    advice: Advice | None = None  # of a plan for texts: how similar they are to each other, and what several thresholds would keep
 
     def __repr__(self) -> str:
         recall = self.recall if self.recall == 1 else min(self.recall, 0.9999)  # rounding must not make it certain
@@ -242,6 +244,9 @@ class Plan(Drawable):
             "disk_per_item": self.disk_per_item,
             "core_seconds": float(f"{self.core_seconds:.3g}"),
         }
+        if self.advice is not None:
+            of = {"sampled": self.advice.sampled, "compared": self.advice.compared}
+            values["advice"] = {**of, "by_threshold": self.advice.to_list()}
         return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in values.items()}
 
 

@@ -1,4 +1,4 @@
-"""What people should look at before they trust a result: short sentences for report.json, each with the section of the page that shows it."""
+"""Findings that people should review before they trust a result: sentences for report.json, each with the section of the page that shows it."""
 
 from __future__ import annotations
 

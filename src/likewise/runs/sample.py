@@ -23,9 +23,11 @@ from likewise.measures.similarity import batch_of, function_of
 from likewise.messages import either, option
 from likewise.methods import Measure, Text
 from likewise.planning import Density, Facts
+from likewise.planning.advice import Advice
 from likewise.planning.curves import Curve
 from likewise.planning.expected import measured
 from likewise.records import TEXT, Records, Want
+from likewise.runs.advice import SAMPLED, advice
 from likewise.stages.sketch import sketcher
 
 #: The most texts, or other items, of a sample; all pairs of them are compared.
@@ -45,6 +47,7 @@ class Pilot:
     items: int  # items in the collection, copies counted once; an estimate if it was read from sources
     facts: Facts | None = None
     shingles: float | None = None  # the mean number of distinct shingles of a text, or elements of a set
+    advice: Advice | None = None  # of texts: how similar some of the sample are to all that were read
 
     def density(self, curve: Curve, threshold: Fraction) -> Density:
         """The pairs to expect."""
@@ -62,9 +65,13 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
     count = min(len(sources), SOURCES)
     drawn: dict[int, np.ndarray] = {}
     different: set[int] = set()
+    every: list[np.ndarray] = []  # the words of each different text
     seen = Seen()
     for source in (sources[i * len(sources) // count] for i in range(count)):
         for copies, words in beginning(source, job, want, BYTES // count, seen):
+            if texts:
+                _, first = np.unique(copies, return_index=True)
+                every += [words(place) for place in first.tolist() if int(copies[place]) not in different]
             different.update(copies.tolist())
             lowest = np.argsort(copies, kind="stable")[:most].tolist()
             drawn |= {int(copies[place]): words(place) for place in lowest}
@@ -81,7 +88,8 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
     offsets = np.cumsum([0, *map(len, drawn.values())])
     items = job.compared.batch((np.concatenate([*drawn.values()]), offsets), job)
     whole = max(1.0, sum(source.size for source in sources) / max(seen.bytes, 1))
-    return Pilot(of_all_pairs(items, compared_by(job.method)), len(drawn), round(len(different) * whole), job.facts, elements(items))
+    found = advice([*drawn.values()][:SAMPLED], every, float(job.threshold)) if every else None
+    return Pilot(of_all_pairs(items, compared_by(job.method)), len(drawn), round(len(different) * whole), job.facts, elements(items), found)
 
 
 def shorter(method: Text) -> str:

@@ -14,6 +14,7 @@ from likewise.planning.families import family_for
 from likewise.planning.layouts import parse_layouts, planned
 
 if TYPE_CHECKING:
+    from likewise.planning.advice import Advice
     from likewise.runs.session import Inputs
 
 
@@ -96,6 +97,7 @@ def plans(
 ) -> list[Plan]:
     """`plan` for each of several layouts, ``bands`` and ``rows`` or nothing, by one sample."""
     number = parse_seed(0 if seed is None else seed)
+    found: list[Advice | None] = []
 
     def known(method: Text | Measure) -> dict[str, Any]:
         if inputs is None:
@@ -103,7 +105,9 @@ def plans(
         family_for(method, typed.get("family"))  # before all pairs of the sample are compared for nothing
         from likewise.runs.pilot import sampled
 
-        pilot = sampled(inputs, method, field, number, records=records, html=html)
+        pilot = sampled(inputs, method, field, number, threshold=typed.get("threshold"), within=typed.get("within"), records=records, html=html)
+        found.append(pilot.advice)
         return {"items": pilot.items, "sample": pilot.density, "facts": pilot.facts, "shingles": pilot.shingles}
 
-    return planned(typed, layouts, normalize, known)
+    made = planned(typed, layouts, normalize, known)
+    return [replace(plan, advice=found[0]) for plan in made] if found else made

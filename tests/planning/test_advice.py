@@ -1,0 +1,77 @@
+"""What `plan INPUT` says about thresholds: the share of texts with a similar one, and what a removal keeps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import likewise as lw
+from command_line import run
+from likewise.planning.advice import wilson
+from likewise.runs.advice import advice
+
+
+def text(name: str, own: int, shared: int = 0) -> str:
+    return " ".join([*(f"same{i}" for i in range(shared)), *(f"{name}x{i}" for i in range(own))])
+
+
+def saved(path: Path, texts: list[str]) -> Path:
+    path.write_text("".join(json.dumps({"text": each}) + "\n" for each in texts))
+    return path
+
+
+def rows(plan: lw.Plan) -> dict[float, tuple[int, float]]:
+    assert plan.advice is not None
+    return {row.threshold: (row.similar, row.kept) for row in plan.advice.rows}
+
+
+def test_pairs_clusters_and_single_texts_are_counted(tmp_path: Path) -> None:
+    """Six single texts; a pair that shares 18 of 22 words (0.818); three texts that share 38 of 42 words each (0.905). Copies count once."""
+    pair = [text("a", 2, 18), text("b", 2, 18)]
+    three = [" ".join([*(f"other{i}" for i in range(38)), *(f"{name}y{i}" for i in range(2))]) for name in "cde"]
+    texts = [*(text(f"single{i}", 20) for i in range(6)), *pair, *three, three[0], pair[0]]
+    plan = lw.plan(saved(tmp_path / "a.jsonl", texts), by="words:1", threshold=0.85)
+    assert plan.advice is not None and (plan.advice.sampled, plan.advice.compared) == (11, 11)
+    found = rows(plan)
+    assert found[0.8] == (5, pytest.approx(8 / 11)) and found[0.85] == found[0.9] == (3, pytest.approx(9 / 11)) and found[0.95] == (0, 1.0)
+    for threshold, (_, kept) in found.items():
+        removal = lw.dedup(texts, by="words:1", threshold=threshold, exact=True).counts
+        assert kept == pytest.approx(removal["kept"] / 11)  # similarity is transitive here
+
+
+SETS = st.lists(st.frozensets(st.integers(0, 12), min_size=1), min_size=1, max_size=20, unique=True)
+
+
+@given(SETS, st.integers(1, 20), st.sampled_from([0.3, 0.5, 0.75, 1.0]))
+def test_values_are_those_of_all_pairs(sets: list[frozenset[int]], sampled: int, threshold: float) -> None:
+    words = [np.array(sorted(each), np.uint64) for each in sets]
+    found = advice(words[:sampled], words, threshold)
+    for row in found.rows:
+        degree = [sum(len(a & b) / len(a | b) >= row.threshold for b in sets) - 1 for a in sets[:sampled]]
+        assert row.similar == sum(each > 0 for each in degree)
+        assert row.kept == pytest.approx(np.mean([1 / (1 + each) for each in degree]))
+    assert threshold in {row.threshold for row in found.rows} and (found.sampled, found.compared) == (min(sampled, len(sets)), len(sets))
+
+
+def test_intervals_hold_the_share_and_have_the_values_of_the_paper() -> None:
+    """Of 10 and 100 items: the score interval in closed form, (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n)."""
+    assert wilson(0, 10) == (0.0, 0.2775) and wilson(10, 10) == (0.7225, 1.0) and wilson(5, 10) == (0.2366, 0.7634)
+
+
+def test_other_items_and_plans_without_data_have_none() -> None:
+    assert lw.plan(threshold=0.8).advice is None and "advice" not in lw.plan(threshold=0.8).to_dict()
+    assert lw.plan(np.eye(5, dtype=np.float32), by="cosine", threshold=0.9).advice is None
+
+
+def test_the_command_line_says_it(tmp_path: Path) -> None:
+    path = saved(tmp_path / "a.jsonl", [text("a", 2, 18), text("b", 2, 18), *(text(f"single{i}", 20) for i in range(2))])
+    printed = run("plan", path, "--by", "words:1", "--threshold", "0.8").stdout
+    assert "4 sampled texts, each compared with all 4 different texts that were read:\n" in printed
+    assert "*      0.80  50.0% (15.0 to 85.0%)     about 75.0%\n" in printed
+    document = json.loads(run("plan", path, "--by", "words:1", "--within", "0.2", "--json").stdout)
+    assert document["advice"]["by_threshold"][3] == {"threshold": 0.8, "similar": 0.5, "low": 0.15, "high": 0.85, "kept": 0.75}
