@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likewise as lw
-from command_line import run
+from command_line import lines, run
 from likewise.cli.pairs import table, without_places
 from likewise.report import differences
 from likewise.runs.shown import shortened
@@ -117,7 +117,7 @@ def test_numbers_of_a_long_vector_are_counted():
 
 def test_distances_have_units(tmp_path):
     out, result = made(tmp_path, "code", ["00ff00ff", "00ff00fe", None], "--by", "hamming", "--within", 2, "--slots", 100)
-    assert "kept      2  (1 without a code of bits)\n" in result.stderr
+    assert lines(result.stderr)["kept"] == "2  (1 without a code of bits)"
     said = page(out)
     assert "Each item is a code of 32 bits." in said and "|maximum distance|2 bits (inclusive)|" in said
     assert "Kept without comparison: 1 without a code of bits." in said and "a pair at distance 2 bits is found" in said
@@ -142,7 +142,7 @@ def test_what_is_not_equal_does_not_look_as_if_it_were(tmp_path):
 
 def test_zero_vectors_are_called_so(tmp_path):
     out, result = made(tmp_path, "vector", [[1, 0], [0, 0], [2, 0]], "--by", "cosine")
-    assert "kept      2  (1 of zeros only)\n" in result.stderr
+    assert lines(result.stderr)["kept"] == "2  (1 of zeros only)"
     assert "1 of 3 items is a zero vector, which has no direction and matches nothing: in.jsonl item 2" in result.stderr
     assert "Kept without comparison: 1 of zeros only." in page(out)
     assert run("show", out, "b").stdout == "'b'  at in.jsonl:2 was kept: its values are all 0, so it has no direction\n"
