@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 
 from likewise.report.html import render
 from report_pages import CLUSTER, FOUND, example, report, run_facts
-from seen import seen
+from seen import WIDTHS, seen
 
 
 @pytest.fixture
@@ -18,7 +18,8 @@ def page_file(tmp_path: Path) -> Path:
     long = "\n".join(f"line {number}" for number in range(80))
     pairs = [example(long, f"{long} more", similarity=0.82), example("one", "two", similarity=0.93)]
     review = [{"text": "the recall", "target": "recall"}]
-    found = report(removals=FOUND, suspicious=[CLUSTER], needs_review=review)
+    sizes = {"number": 1_155_000, "largest": 321, "by_size": {"2": 1_154_690, "257-512": 310}}
+    found = report(removals=FOUND, suspicious=[CLUSTER], needs_review=review, buckets=sizes)
     path = tmp_path / "report.html"
     path.write_text(render(found, run_facts() | {"command": "likewise dedup in -o 'out 1'"}, pairs))
     return path
@@ -71,3 +72,12 @@ def test_a_link_opens_what_is_closed(browser: Browser, page_file: Path):
         page.one("link", "the recall").click()
         page.page.locator("#recall").wait_for(state="visible")
         assert json.loads(str(page.page.locator("figure").get_attribute("data-levels")))[0] == ["0.8", 0]
+
+
+def test_large_numbers_and_what_is_closed_fit_on_a_phone(browser: Browser, page_file: Path):
+    with seen(browser, page_file) as page:
+        page.at(WIDTHS[0])
+        page.page.evaluate("document.querySelectorAll('details').forEach(e => { e.open = true; })")
+        assert page.too_wide() == [] and page.page.locator(".bars .number").first.is_visible()
+        right = "all => Math.max(...all.map(e => e.getBoundingClientRect().right))"
+        assert page.page.locator(".bars .number, .chart text, .histogram span").evaluate_all(right) <= WIDTHS[0]

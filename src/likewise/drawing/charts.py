@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from likewise.drawing.markup import Html, join, tag
 from likewise.drawing.numbers import count, counted, share
 
-#: The part of the width that the longest bar takes; its number stands beside it.
-LONGEST = 0.8
+#: Width beside the longest bar, for its number.
+BESIDE = "5.5rem"
 
 
 def stacked_bar(parts: Sequence[tuple[str, int, str]], label: str) -> Html:
@@ -33,7 +33,7 @@ def bars(numbers: Sequence[tuple[str, int]], unit: str, label: str) -> Html:
     most = max((number for _, number in numbers), default=0)
     drawn: list[Html] = []
     for name, number in numbers:
-        wide = f"max(2px, {100 * LONGEST * number / most:.2f}%)" if number else "0"
+        wide = f"max(2px, (100% - {BESIDE}) * {number / most:.4f})" if number else "0"
         bar = tag("span", class_="bar", style=f"width: {wide}")
         drawn += [tag("span", name, class_="name"), tag("span", bar, tag("span", count(number), class_="number"), class_="value")]
     said = ", ".join(f"{name}: {counted(number, unit)}" for name, number in numbers)

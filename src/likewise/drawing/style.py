@@ -140,7 +140,7 @@ button { font: inherit; font-size: .8rem; color: inherit; background: var(--grou
   .several, .several tbody { width: 100%; } .several tr { border-bottom: 1px solid var(--rule); padding: .4rem 0; }
   .several :is(th, td) { border: 0; padding: .05rem 0; } .several td { display: inline-block; margin-right: .9rem; white-space: normal; }
   .several td::before { content: attr(data-name) " "; color: var(--faint); font-weight: 400; } }
-@media (max-width: 44rem) { .pair { grid-template-columns: 1fr; } .chart text { font-size: 18px; } }
+@media (max-width: 44rem) { .pair { grid-template-columns: 1fr; } .chart text { font-size: 17px; } }
 @media print { :root { color-scheme: light; } body { font-size: 10.5pt; color: #000; background: #fff; } main { max-width: none; padding: 0; }
   h2, h3, summary { break-after: avoid; } details::details-content { content-visibility: visible; block-size: auto; }
   svg, tr, .cards > div, .pair > * { break-inside: avoid; } button, nav { display: none; } .wide { overflow: visible; background: none; } }

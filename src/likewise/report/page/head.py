@@ -140,7 +140,8 @@ def banner(report: Report) -> Html | None:
 
 def warnings(report: Report) -> Html | None:
     """Return what needs review, with links to the parts that show it, and the warnings of the run; None without any."""
-    review, said = report.get("needs_review") or [], report["warnings"]
+    said = report["warnings"]
+    review = [one for one in report.get("needs_review") or [] if one["target"] != "warnings"]  # they stand below
     if not review and not said:
         return None
     parts: list[object] = []
