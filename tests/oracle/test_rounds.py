@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bucket_candidates import budget
 from likewise.kernels.greedy import KEPT, REMOVED, UNDECIDED
 from likewise.stages import lazy
-from likewise.stages.candidates import FINER, Lists, candidate_pairs, collisions, pruned
+from likewise.stages.candidates import FINER, Lists, candidate_pairs, collisions, ordinary, pruned
 from likewise.stages.components import components, contracted, links
 from likewise.stages.rounds import matched, settle_round
 from likewise.stages.scope import Scope
@@ -117,6 +117,23 @@ def lists_in(keys: np.ndarray, scope: Scope) -> list[Lists]:
     keys = keys.astype(np.uint64)
     finer = [[(band + level) % bands for level in range(1, 1 + min(FINER, bands - 1))] for band in range(bands)]
     return [collisions(keys[band], keys[finer[band]].reshape(len(finer[band]), n), np.arange(n), scope).lists for band in range(bands)]
+
+
+@pytest.mark.parametrize("scope", [Scope(), Scope(900, False), Scope(900, True)])
+def test_overfull_buckets_can_be_taken_apart(scope):
+    """A bucket of about 400 items, one of about 260, and small ones, in an order that is not that of priority."""
+    rng = np.random.default_rng(4)
+    keys, rank = rng.choice([7, 8, *range(100, 600)], 2000, p=[0.2, 0.13, *[0.67 / 500] * 500]).astype(np.uint64), rng.permutation(2000)
+    finer = rng.integers(0, 30, (2, 2000)).astype(np.uint64)
+    wanted = collisions(keys, finer, rank, scope)
+    lists, sizes, over = ordinary(keys, rank, scope)
+    rest = collisions(keys[over], finer[:, over], rank[over], scope)
+    assert set(keys[over].tolist()) == {7, 8} and len(over) == np.isin(keys, [7, 8]).sum()
+    assert sorted([*sizes, *rest.sizes]) == sorted(wanted.sizes)
+    found = [lists.item[place] for place in lists.places()], [rest.lists.item[place] for place in rest.lists.places()]
+    assert pairs(*found[0]) | pairs(*found[1]) == pairs(*(wanted.lists.item[place] for place in wanted.lists.places()))
+    assert rest.overfull.members.tolist() == wanted.overfull.members.tolist()
+    assert rest.overfull.listed.tolist() == wanted.overfull.listed.tolist()
 
 
 def pairs(later: np.ndarray, earlier: np.ndarray) -> set[tuple[int, int]]:

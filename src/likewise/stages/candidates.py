@@ -153,10 +153,8 @@ def collisions(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray, scope: Sco
     distinct places in priority order; ``scope`` is that of these places. Whole buckets can be passed in several calls, because the
     pairs of a bucket do not depend on others.
     """
-    order = np.argsort(rank, kind="stable")
-    keys, finer, rank = keys[order], finer[:, order], rank[order]
-    bucket, scope = np.empty(len(keys), np.int32), scope.of(rank)
-    sizes = scope.comparing(bucket, number(keys, bucket, scope))
+    order, bucket, sizes, scope = bucketed(keys, rank, scope)
+    finer, rank = finer[:, order], rank[order]
     parts = split_overfull(bucket, sizes, lambda level: finer[level - 1], len(finer), scope)
     members = np.flatnonzero(bucket >= 0)
     levels = np.full((len(parts.levels), len(members)), -1, np.int32)
@@ -166,6 +164,26 @@ def collisions(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray, scope: Sco
     levels[:, place], listed[:, place] = parts.levels, parts.listed
     lists = lists_of(rank[members], levels, listed, scope.of(members))
     return Collisions(lists, sizes, parts._replace(members=rank[parts.members]))
+
+
+def ordinary(keys: np.ndarray, rank: np.ndarray, scope: Scope = ALL) -> tuple[Lists, np.ndarray, np.ndarray]:
+    """The lists and the sizes of the buckets that are not overfull, and the places of the members of the others in ``keys``.
+
+    For those, `collisions` needs the keys in the next bands. The other parameters are its own.
+    """
+    order, bucket, sizes, scope = bucketed(keys, rank, scope)
+    over = np.append(sizes > BUDGET, False)[bucket]
+    members = np.flatnonzero((bucket >= 0) & ~over)
+    listed = np.full((1, len(members)), scope.inside) | (members < scope.fixed)
+    lists = lists_of(rank[order[members]], bucket[members][np.newaxis], listed, scope.of(members))
+    return lists, sizes[sizes <= BUDGET], order[over]
+
+
+def bucketed(keys: np.ndarray, rank: np.ndarray, scope: Scope) -> tuple[np.ndarray, np.ndarray, np.ndarray, Scope]:
+    """The priority order of items, int[n], in it their buckets, int32[n], the sizes of these, int64[buckets], and the scope of the places in it."""
+    order = np.argsort(rank, kind="stable")
+    bucket, scope = np.empty(len(keys), np.int32), scope.of(rank[order])
+    return order, bucket, scope.comparing(bucket, number(keys[order], bucket, scope)), scope
 
 
 def lists_of(item: np.ndarray, levels: np.ndarray, listed: np.ndarray, scope: Scope) -> Lists:

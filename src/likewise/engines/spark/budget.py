@@ -36,9 +36,9 @@ DRAWN = "place long, bucket long, number long, first long, size long, cut long, 
 SKIPPED = "earlier long, later long"
 
 
-def sizes(steps: Steps, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Sizes of buckets, and the number of buckets of each, int64[k] each, from the step that lists their pairs. A size may occur several times."""
-    table = steps.read(name, ["size", "number"], pc.is_valid(pc.field("size")))
+def sizes(steps: Steps, *names: str) -> tuple[np.ndarray, np.ndarray]:
+    """Sizes of buckets, and the number of buckets of each, int64[k] each, from the steps that list their pairs. A size may occur several times."""
+    table = pa.concat_tables([steps.read(name, ["size", "number"], pc.is_valid(pc.field("size"))) for name in names])
     return flat(table["size"], np.int64), flat(table["number"], np.int64)
 
 
@@ -55,7 +55,7 @@ def estimate(
 
     removed: items. compare: compares items left, int64[m], with items right, int64[m], as `stages.verify` does.
     """
-    members = steps.frame("collided").where("member is not null").select("place", *MEMBERS)
+    members = steps.frame("split").where("member is not null").select("place", *MEMBERS)
     if not members.take(1):
         return [], Cut(0, 0, 0, 0.0)
     gone = steps.table("overfull-gone", partial(told_home, members, removed, places(parts)))

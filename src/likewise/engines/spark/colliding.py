@@ -1,4 +1,7 @@
-"""Candidates: the band keys of items go to partitions of whole buckets, where each bucket lists its pairs."""
+"""Candidates: the band keys of items go to partitions of whole buckets, where each bucket lists its pairs.
+
+Overfull buckets are split by the keys of further bands. Few items are in such buckets, so only their members get these keys, in a second step.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from likewise.engines.spark.blocks import GATHERED, flat, gathered, packed, part_of, places, whole
 from likewise.engines.spark.lazily import LISTS, rows
@@ -16,7 +20,7 @@ from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
 from likewise.engines.spark.told import schema
 from likewise.job import Job
-from likewise.stages.candidates import FINER, Collisions, before, collisions, keyed, number, whole_pairs
+from likewise.stages.candidates import FINER, Lists, before, collisions, keyed, number, ordinary, whole_pairs
 from likewise.stages.lazy import cut
 from likewise.stages.scope import Scope
 
@@ -25,12 +29,18 @@ if TYPE_CHECKING:
 
 #: Entries of a partition: keys, or pairs.
 TASK_ENTRIES = 1 << 21
-#: The key of an item in a band, and those in the next bands, by which an overfull bucket is split.
-KEYS = ["band", "key", "item", "side", *(f"finer_{level}" for level in range(1, 1 + FINER))]
+#: The key of an item in a band; for members of overfull buckets also those in the next bands, by which the buckets are split.
+KEYS = ["band", "key", "item", "side"]
+SPLIT_KEYS = ["band", "key", "item", *(f"finer_{level}" for level in range(1, 1 + FINER))]
 #: The result of a partition of buckets: pairs, for the partition of the earlier item, or rows of whole lists, and the number of their pairs; sizes of
-#: buckets, and the number of buckets of each size; and the members of overfull buckets (stages.candidates.Parts), for the partition itself.
-FOUND = ["later", "earlier", *LISTS, "pairs", "size", "number", "band", "member", "levels", "listed"]
-#: The lists of partition i are numbered from i times this.
+#: buckets, and the number of buckets of each size; members of overfull buckets, for the partition itself: as they are, with their keys, or split
+#: (stages.candidates.Parts).
+FOUND = ["later", "earlier", *LISTS, "pairs", "size", "number", "band", "key", "item", "member", "levels", "listed"]
+#: The steps of buckets: all but the overfull ones, and these.
+STEPS = ("collided", "split")
+#: Members of overfull buckets: the partition and band of the bucket, the key in this band, and the item.
+CROWDED = "place long, band int, key long, item long"
+#: The lists of partition i are numbered from i times this, those of overfull buckets from the middle.
 MOST_LISTS = 1 << 40
 
 
@@ -40,25 +50,38 @@ def items_of(entries: DataFrame, items: DataFrame, job: Job, *columns: str) -> D
     return entries.where(entries["what"] == what).select("rank", *columns).join(items, "rank")
 
 
-def keys_of(entries: DataFrame, items: DataFrame, job: Job, at: np.ndarray, *, split: bool) -> DataFrame:
-    """The band keys of items, in partitions of whole buckets. split: with the keys by which overfull buckets are split."""
+def keys_of(entries: DataFrame, items: DataFrame, job: Job, at: np.ndarray) -> DataFrame:
+    """The band keys of items, in partitions of whole buckets."""
     assert job.plan is not None
-    bands = job.plan.bands
     sides = ["side"] if "side" in items.columns else []
     keys = items_of(entries, items, job, "keys", "per").select("item", "keys", "per", *sides)
-    levels = min(FINER, bands - 1) if split else 0
-    return mapped(keys, partial(spread, bands=bands, levels=levels, at=at), schema(KEYS)).repartition(len(at), "place")
+    return mapped(keys, partial(spread, bands=job.plan.bands, at=at), schema(KEYS)).repartition(len(at), "place")
 
 
 def collide(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, scope: Scope, parts: int) -> DataFrame:
-    """The step of lists of candidates, sizes of buckets and overfull buckets."""
+    """The steps of lists of candidates, sizes of buckets and overfull buckets: the rows of both."""
     assert job.plan is not None
     at, bands = places(parts), job.plan.bands
+    first = steps.table(
+        "collided", lambda: mapped(keys_of(entries, items, job, at), partial(buckets, bands=bands, at=at, scope=scope), schema(FOUND))
+    )
 
-    def make() -> DataFrame:
-        return mapped(keys_of(entries, items, job, at, split=True), partial(buckets, bands=bands, at=at, scope=scope), schema(FOUND))
+    def split() -> DataFrame:
+        keys = items_of(entries, items, job, "keys").select("item", "keys").join(crowded, "item")
+        blocks = mapped(keys.select("place", "band", "key", "item", "keys"), partial(spread_again, bands=bands, at=at), schema(SPLIT_KEYS))
+        return mapped(blocks.repartition(parts, "place"), partial(overfull, bands=bands, at=at, scope=scope), schema(FOUND))
 
-    return steps.table("collided", make)
+    members = first.where("item is not null").select("place", "band", "key", "item")
+    crowded = steps.table("crowded", lambda: mapped(members, one_by_one, CROWDED))
+    if not steps.rows("crowded"):
+        nothing = pa.table({"place": pa.array([], pa.int64()), **{name: pa.array([], pa.binary()) for name in FOUND}})
+        return first.unionByName(steps.put("split", nothing))
+    return first.unionByName(steps.table("split", split))
+
+
+def listed_pairs(steps: Steps) -> int:
+    """The number of candidate pairs in the lists, counted in each band."""
+    return sum(int(flat(steps.read(step, ["pairs"], pc.is_valid(pc.field("pairs")))["pairs"], np.int64).sum()) for step in STEPS)
 
 
 def pairs(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, parts: int) -> DataFrame:
@@ -67,38 +90,81 @@ def pairs(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, parts: i
     at, bands = places(parts), job.plan.bands
 
     def make() -> DataFrame:
-        return mapped(keys_of(entries, items, job, at, split=False), partial(whole_buckets, bands=bands, at=at), schema(FOUND))
+        return mapped(keys_of(entries, items, job, at), partial(whole_buckets, bands=bands, at=at), schema(FOUND))
 
     return steps.table("pairs", make)
 
 
-def spread(batches: Iterator[pa.RecordBatch], bands: int, levels: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
+def spread(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
     """Items with their keys in all bands -> an entry for each band."""
     for table in gathered(batches, max(1, GATHERED * len(at) // bands)):
         item, per = table["item"].to_numpy(), table["per"].to_numpy().view(np.uint64)
-        keys = flat(table["keys"], np.uint64).reshape(-1, bands).T
-        key = keyed(keys, per).ravel()
+        key = keyed(flat(table["keys"], np.uint64).reshape(-1, bands).T, per).ravel()
         columns = {"band": np.repeat(np.arange(bands, dtype=np.int16), len(item)), "key": key, "item": np.tile(item, bands)}
-        columns |= {f"finer_{level}": np.roll(keys, -level, axis=0).ravel() for level in range(1, 1 + levels)}
         if "side" in table.column_names:
             columns["side"] = np.tile(table["side"].to_numpy().astype(np.uint8), bands)
         yield packed(part_of(key, len(at)), at, KEYS, **columns)
 
 
+def one_by_one(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Blocks of members of overfull buckets -> `CROWDED`."""
+    for batch in batches:
+        band, key, item = (flat(batch[name], dtype) for name, dtype in (("band", np.int16), ("key", np.int64), ("item", np.int64)))
+        place = np.repeat(batch["place"].to_numpy(), pc.binary_length(batch["item"]).to_numpy() // 8)
+        yield pa.record_batch([place, band.astype(np.int32), key, item], names=["place", "band", "key", "item"])
+
+
+def spread_again(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """`CROWDED`, with the keys of the items in all bands -> entries of members with their keys in the next bands."""
+    order = np.argsort(at)
+    for table in gathered(batches, GATHERED * len(at)):
+        keys, band = flat(table["keys"], np.uint64).reshape(-1, bands), table["band"].to_numpy()
+        columns = {"band": band.astype(np.int16), "key": table["key"].to_numpy(), "item": table["item"].to_numpy()}
+        columns |= {f"finer_{level}": keys[np.arange(len(keys)), (band + level) % bands] for level in range(1, 1 + min(FINER, bands - 1))}
+        home = order[np.searchsorted(at[order], table["place"].to_numpy())]
+        yield packed(home, at, SPLIT_KEYS, **columns)
+
+
 def buckets(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray, scope: Scope) -> Iterator[pa.RecordBatch]:
-    """Whole buckets -> `FOUND`, by the rule for overfull ones."""
+    """Whole buckets -> `FOUND`, with the members of overfull ones as they are."""
+    if (table := whole(batches)) is None:
+        return
+    key, item = flat(table["key"], np.uint64), flat(table["item"], np.int64)
+    here = table["place"][:1].to_numpy()
+    first = first_list(here, at)
+    for band, mine in of_bands(table, bands):
+        lists, sizes, over = ordinary(key[mine], item[mine], scope)
+        yield from said(lists, sizes, first, at)
+        first += len(lists.item)
+        if len(over):
+            columns = {"band": np.full(len(over), band, np.int16), "key": key[mine[over]], "item": item[mine[over]]}
+            yield packed(np.zeros(len(over), np.int64), here, FOUND, **columns)
+
+
+def overfull(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray, scope: Scope) -> Iterator[pa.RecordBatch]:
+    """Whole overfull buckets -> `FOUND`, by the rule for them."""
     if (table := whole(batches)) is None:
         return
     key, item = flat(table["key"], np.uint64), flat(table["item"], np.int64)
     finer = np.empty((min(FINER, bands - 1), len(key)), np.uint64)
     for level, values in enumerate(finer, 1):
         values[:] = flat(table[f"finer_{level}"], np.uint64)
-    partition = table["place"][0].as_py()
-    first = MOST_LISTS * int(np.flatnonzero(at == partition)[0])
+    here = table["place"][:1].to_numpy()
+    first = first_list(here, at) + MOST_LISTS // 2
     for band, mine in of_bands(table, bands):
         found = collisions(key[mine], finer[:, mine], item[mine], scope)
-        yield from said(found, first, band, partition, at)
+        yield from said(found.lists, found.sizes, first, at)
         first += len(found.lists.item)
+        parts = found.overfull
+        m = len(parts.members)
+        columns = {"band": np.full(m, band), "member": parts.members}
+        columns |= {"levels": parts.levels.T.astype(np.int32), "listed": parts.listed.T.astype(np.uint8)}
+        yield packed(np.zeros(m, np.int64), here, FOUND, **columns)
+
+
+def first_list(here: np.ndarray, at: np.ndarray) -> int:
+    """The number of the first list of a partition, given by its place."""
+    return MOST_LISTS * int(np.flatnonzero(at == here[0])[0])
 
 
 def whole_buckets(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
@@ -128,18 +194,12 @@ def sizes_of(sizes: np.ndarray, at: np.ndarray) -> pa.RecordBatch:
     return packed(np.zeros(len(size), np.int64), at[:1], FOUND, size=size, number=number)
 
 
-def said(found: Collisions, first: int, band: int, partition: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """The rows of `FOUND` for the buckets of a band. first: the number of the first list; no other list has it or a later one."""
-    lists = cut(found.lists)
+def said(found: Lists, sizes: np.ndarray, first: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """The rows of `FOUND` for the lists and sizes of buckets of a band. first: the number of the first list; no other list has it or a later one."""
+    lists = cut(found)
     made = rows(lists, first + np.arange(len(lists.begin) - 1))
     none = {name: pa.nulls(len(made), pa.binary()) for name in FOUND}
     yield pa.record_batch({"place": pa.array(np.full(len(made), at[0])), **none, **dict(zip(LISTS, made.columns, strict=True))})
     pairs = np.array([before(lists.begin, lists.listed)[lists.reads].sum()])
     yield packed(np.zeros(1, np.int64), at[:1], FOUND, pairs=pairs)
-    yield sizes_of(found.sizes, at)
-    parts = found.overfull
-    m = len(parts.members)
-    if m:
-        columns = {"band": np.full(m, band), "member": parts.members}
-        columns |= {"levels": parts.levels.T.astype(np.int32), "listed": parts.listed.T.astype(np.uint8)}
-        yield packed(np.zeros(m, np.int64), np.array([partition]), FOUND, **columns)
+    yield sizes_of(sizes, at)

@@ -15,16 +15,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from likewise.engines import engine
 from likewise.engines.engine import Found
+<<<<<<< HEAD
 from likewise.engines.spark import arrays, budget, colliding, comparing, counting, lazily, settling, writing
 from likewise.engines.spark import distinct as copies
 from likewise.engines.spark import rows as reading
 from likewise.engines.spark.blocks import flat, packed, part_of, places
 from likewise.engines.spark.distinct import Distinct, InOrder
 from likewise.engines.spark.documents import Rows
+=======
+from likewise.engines.spark import budget, colliding, comparing, counting, lazily, rows, settling, writing
+from likewise.engines.spark.blocks import packed, part_of, places
+>>>>>>> aa4a8308 (Spark: only members of overfull buckets get the keys by which these are split, in a second step)
 from likewise.engines.spark.steps import Steps
 from likewise.io.collection import Collection
 from likewise.io.inputs import Source
@@ -135,7 +139,7 @@ class Spark:
         candidates = colliding.collide(self.steps, self.entries, items.frame, run.job, items.scope, self.parts(items))
         run.begin("comparing", 0, "pairs")
         lists = candidates.where("entry is not null").select(*lazily.LISTS)
-        pairs = int(flat(self.steps.read("collided", ["pairs"], pc.is_valid(pc.field("pairs")))["pairs"], np.int64).sum())
+        pairs = colliding.listed_pairs(self.steps)
         compare = partial(self.compared, items)
         return lazily.similar_pairs(self.steps, lists, pairs, items.number, items.scope.fixed, self.parts(items), compare, log=run.note)
 
@@ -159,7 +163,7 @@ class Spark:
         plan, compare = job.plan, partial(self.compare, items)
         hottest, cut = budget.estimate(self.steps, removed, plan.bands, items.scope, job.seed, self.parts(items), compare)
         removals = Removals(representative, valued(values, job), matches, value, compared)
-        return removals, Found(cut.recall(plan.recall, len(matches)), spread(*budget.sizes(self.steps, "collided")), cut, hottest, {})
+        return removals, Found(cut.recall(plan.recall, len(matches)), spread(*budget.sizes(self.steps, *colliding.STEPS)), cut, hottest, {})
 
     def matches(self) -> tuple[np.ndarray, Compared, np.ndarray]:
         """The similar pairs of removed items and kept ones, int64[m, 2], in order; their ratios; True for the pair with the representative."""
