@@ -119,7 +119,7 @@ def lists_in(keys: np.ndarray, scope: Scope) -> list[Lists]:
     return [collisions(keys[band], keys[finer[band]].reshape(len(finer[band]), n), np.arange(n), scope).lists for band in range(bands)]
 
 
-@pytest.mark.parametrize("scope", [Scope(), Scope(900, False), Scope(900, True)])
+@pytest.mark.parametrize("scope", [Scope(), Scope(1200, False), Scope(1200, True)])
 def test_overfull_buckets_can_be_taken_apart(scope):
     """A bucket of about 400 items, one of about 260, and small ones, in an order that is not that of priority."""
     rng = np.random.default_rng(4)

@@ -18,17 +18,12 @@ import pyarrow as pa
 
 from likewise.engines import engine
 from likewise.engines.engine import Found
-<<<<<<< HEAD
 from likewise.engines.spark import arrays, budget, colliding, comparing, counting, lazily, settling, writing
 from likewise.engines.spark import distinct as copies
 from likewise.engines.spark import rows as reading
-from likewise.engines.spark.blocks import flat, packed, part_of, places
+from likewise.engines.spark.blocks import packed, part_of, places
 from likewise.engines.spark.distinct import Distinct, InOrder
 from likewise.engines.spark.documents import Rows
-=======
-from likewise.engines.spark import budget, colliding, comparing, counting, lazily, rows, settling, writing
-from likewise.engines.spark.blocks import packed, part_of, places
->>>>>>> aa4a8308 (Spark: only members of overfull buckets get the keys by which these are split, in a second step)
 from likewise.engines.spark.steps import Steps
 from likewise.io.collection import Collection
 from likewise.io.inputs import Source
