@@ -90,7 +90,7 @@ def test_a_first_removal_and_a_first_index_of_an_installed_wheel_compile_nothing
     command = [sys.executable, "-P", "-X", "importtime", "-m", "likewise"]
     similar = "--by words:2 --threshold 0.6"
     for arguments, said in {
-        f"dedup three.jsonl -o out {similar}": "removed   1 ",
+        f"dedup three.jsonl -o out {similar}": "removed     1 ",
         f"index create seen {similar}": "",
         "index add seen three.jsonl": "3 added",
         "index query seen three.jsonl": "5 similar items found for 3 of 3 records",
