@@ -16,6 +16,7 @@ from likewise.explorer.output import Output
 from likewise.explorer.pages import Request, Shown
 from likewise.messages import in_document
 from likewise.planning import Plan, choose
+from likewise.planning.families import family_for
 from likewise.planning.plan import few
 from likewise.report import curve
 from likewise.runs.pilot import sampled
@@ -57,6 +58,7 @@ class Planner:
         with self._lock:
             if self._pilot is None:
                 originals, method = self._output.originals, self._output.originals.method
+                family_for(methods.parse(method["by"]))  # before the inputs are read for nothing
                 if changed := originals.changed():
                     raise UsageError(f"{changed[0]} has changed since the run, so there is no sample of it")
                 reading = {name: method.get(name) for name in ("records", "html")}
