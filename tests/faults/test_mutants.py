@@ -163,6 +163,13 @@ MUTANTS = {
         '    copy, copied = collection.column("copy"), live | empty\n',
         ("oracle/test_dedup.py::test_empty_items_are_kept_unless_they_are_to_be_copies",),
     ),
+    "a kilobyte an opening": Mutant(
+        "each store that reads an index leaves a kilobyte when it is closed",
+        "index/embedded/reader.py",
+        "                self.closed = CLOSED\n",
+        "                self.closed = CLOSED\n                vars(Reader.close).setdefault('left', []).append(bytes(1000))\n",
+        ("faults/test_index_lasting.py::test_opening_again_and_again",),
+    ),
     "transitive closure": Mutant(
         "connected components of the verified pairs go, but for their first item: A goes for C because B is like both",
         "stages/walk.py",
