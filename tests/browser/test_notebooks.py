@@ -24,7 +24,7 @@ PAGES = {"light": ("#fff", "#111"), "dark": ("#111", "#eee")}
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What verbs return for a corpus in files."""
+    """The results of verbs for a corpus in files."""
     paths = newspaper.written(tmp_path_factory.mktemp("notebook"), newspaper.records())
     removal = lw.dedup(paths, threshold=0.7)
     return {

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 import newspaper
 from seen import SCHEMES, WIDTHS, seen
 
-#: What is still folded in.
+#: Parts that are still folded in.
 FOLDED = "[...document.querySelectorAll('details > :last-child')].filter(e => !e.checkVisibility()).length"
 
 

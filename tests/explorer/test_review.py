@@ -35,7 +35,7 @@ def copied(out: Path, tmp_path: Path) -> Path:
 
 
 def test_verdicts_are_asked_for_one_after_the_other_and_audited(copied: Path, tmp_path: Path) -> None:
-    """Four near-duplicates; the last verdict is withdrawn and given anew."""
+    """Four near-duplicates; the last verdict is withdrawn and given again."""
     with explorer(copied, tmp_path / "served") as served:
         seen = []
         for verdict in ("same", "different", "skip", "same"):

@@ -1,4 +1,4 @@
-"""What a report asks people to review: only what its numbers show."""
+"""The list of what people should review follows from the numbers of the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `plan INPUT` says about thresholds: the share of texts with a similar one, and what a removal keeps."""
+"""Advice of `plan INPUT` about thresholds: the share of texts with a similar one, and what a removal keeps."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def get(served: Service, path: str, **query: object) -> str:
 
 
 def post(served: Service, path: str, *, origin: str | None = "", **form: object) -> Reply:
-    """The answer to a form. origin: None: none is sent; "": that of the explorer."""
+    """The answer to a form. origin: the header Origin; "" sends the address of the explorer, None omits it."""
     sent = {} if origin is None else {"Origin": origin or served.url}
     return served.ask("POST", path, urlencode(form).encode(), token=None, media="application/x-www-form-urlencoded", **sent)
 

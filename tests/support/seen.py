@@ -19,7 +19,7 @@ SCHEMES = ("light", "dark")
 PATIENCE = 60_000
 #: The rules of WCAG 2.2, A and AA, and the best practices of axe-core.
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-#: What the keyboard must reach.
+#: Controls that the keyboard must reach.
 CONTROLS = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']"
 
 
@@ -62,7 +62,7 @@ class Seen:
         return self.page.evaluate(TOO_WIDE)
 
     def findings(self) -> list[str]:
-        """What axe-core finds: the rule, what is wrong, and the elements."""
+        """The findings of axe-core: the rule, the fault, and the elements."""
         if not self.page.evaluate("typeof axe === 'object'"):
             self.page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
         found = self.page.evaluate("rules => axe.run({runOnly: {type: 'tag', values: rules}, resultTypes: ['violations']})", RULES)

@@ -38,7 +38,7 @@ class Pair(NamedTuple):
     left: Item
     right: Item
     texts: tuple[Html, Html] | None
-    fault: str  # why there are no texts
+    fault: str  # the reason if texts are missing
     remark: str
     how: str  # how similar they are, in words
     look: str  # the class of their content

@@ -23,7 +23,7 @@ MOST_RUNS = 200
 MARKS = {"delete": "del", "insert": "ins"}
 #: Lines that a box shows, and about how many characters a line has in half of a page.
 ROOM, LINE = 12, 60
-#: Of the differences in report.json: runs, and characters of one that differs and of each end of one that does not.
+#: Limits of the differences in report.json: runs, characters of a differing run, and characters at each end of an equal one.
 RUNS, DIFFERENT, SAME = 12, 120, 40
 
 
@@ -49,7 +49,7 @@ class Example:
 
     @cached_property
     def runs(self) -> list[tuple[str, str]] | None:
-        """What is equal and what differs, as (equal, delete or insert, text); None for kinds of items without runs."""
+        """The equal and the different runs as (equal, delete or insert, text); None for kinds of items without runs."""
         return differences.runs(self.kind, self.removed_text, self.kept_text, self.groups)
 
     @property

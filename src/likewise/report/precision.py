@@ -115,7 +115,7 @@ class Near:
 
 
 def of_people(out: Path, manifest: dict[str, Any], report: dict[str, Any]) -> list[Judged]:
-    """Return the verdicts of people about the near-duplicates of an output; [] if there are none about this result."""
+    """Return the verdicts of people about the near-duplicates of an output; [] if nobody judged this result."""
     said = verdicts.read(verdicts.path_of(out), verdicts.digest_of(manifest)).of
     if not said:
         return []

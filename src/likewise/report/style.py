@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from likewise.drawing.style import BASE
 
-#: Of a removed item beside the kept one; shared by all pages that show pairs.
+#: Style of a removed item beside the kept one; shared by all pages that show pairs.
 PAIRS = """\
 article { margin: 1.4rem 0 2rem; }
 article > h3 { margin-top: 0; }

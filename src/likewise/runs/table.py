@@ -303,7 +303,7 @@ class Table:
         return as_html(self._preview(contents=True), self._picture(), listed(self._warnings))
 
     def _picture(self) -> Html | None:
-        """What a notebook shows above the rows."""
+        """The charts that a notebook shows above the rows."""
         return None
 
     @property

@@ -57,7 +57,7 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 class Served(Protocol):
-    """What all requests to a service share."""
+    """State that all requests to a service share."""
 
     limits: Limits
     log: Log

@@ -163,7 +163,7 @@ def overfull(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray, scop
 
 
 def first_list(here: np.ndarray, at: np.ndarray) -> int:
-    """The number of the first list of a partition, given by its place."""
+    """The number of the first list of each partition."""
     return MOST_LISTS * int(np.flatnonzero(at == here[0])[0])
 
 

@@ -1,4 +1,4 @@
-"""What the sections of report.html share: the frame of a section, and the words for its items."""
+"""Common parts of the sections of report.html: the frame of a section, and the words for its items."""
 
 from __future__ import annotations
 
