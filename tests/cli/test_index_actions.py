@@ -78,7 +78,7 @@ def test_help_of_an_action_begins_with_its_purpose_and_two_examples(name: str) -
 def test_actions_that_make_an_index_take_the_options_of_python(name: str) -> None:
     flags = {str(one.name) for one in index.command.actions[name].params if isinstance(one, FlagOption)} - TALK
     method = signature(getattr(lw.Index, name)).parameters
-    assert flags == set(method) - {"where", "inputs", "progress", "durability"}, "the index is closed at once, so durability is no option of it"
+    assert flags == set(method) - {"where", "inputs", "progress", "durability"}, "no flag for durability: the index is closed at once"
     assert {name for one in index.command.actions.values() for name in (flag.name for flag in one.params)} - FLAGS.keys() == {
         *("path", "inputs", "ids", "other", "folder")
     }

@@ -235,7 +235,7 @@ def test_with_a_flipped_bit_anywhere_each_answer_is_right_or_an_error_that_names
 
 
 def test_a_block_of_any_array_is_compared_by_each_call_that_uses_it(tmp_path: Path) -> None:
-    """Of each array of more than two blocks, one that has nothing else is wrong from begin to end."""
+    """In each array of more than two blocks, the first block that holds nothing else is damaged from begin to end."""
     count, form, random = 1 << 18, FORMS[1], np.random.default_rng(0)
     keys = random.integers(0, 1 << KEY_BITS, (count, BANDS), np.uint64)
     copy = np.stack([random.integers(0, 1 << 64, count, np.uint64), random.integers(0, 1 << 32, count, np.uint64)], axis=1)

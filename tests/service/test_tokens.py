@@ -1,4 +1,4 @@
-"""Access by tokens, their scopes and their file; and the header Host where there are none."""
+"""Access by tokens, their scopes and their file; and the header Host of a service without tokens."""
 
 from __future__ import annotations
 

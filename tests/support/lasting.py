@@ -1,6 +1,6 @@
 """An index in use for long, in a process of its own: `python lasting.py JOB PATH SETS ROUNDS` prints a line of JSON at each of ten equal intervals.
 
-What it says of memory is exact: the bytes that are allocated and not freed. Those resident in a process also depend on the pages that its allocator
+Its figure of memory is exact: the bytes that are allocated and not freed. Those resident in a process also depend on the pages that its allocator
 returns, and on its tables of strings, which double at some moment; in a process that ran other tests before, they have varied by megabytes.
 """
 

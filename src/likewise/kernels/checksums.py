@@ -36,7 +36,7 @@ IN_MEMORY = Blocks(0, 0, 0)
 
 @intrinsic
 def address(typingctx, values):
-    """Of the first value of an array."""
+    """The address of the first value of an array."""
 
     def codegen(context, builder, signature, args):
         array = context.make_array(signature.args[0])(context, builder, args[0])
@@ -82,7 +82,7 @@ def mixed(lane, word):
 
 @inline
 def checksum(begin, end):
-    """Of the bytes from one address to another, a multiple of 32."""
+    """The checksum of the bytes from one address to another, whose number is a multiple of 32."""
     one, two, three, four = P1 + P2, P2, np.uint64(0), np.uint64(0) - P1
     for at in range(begin, end, 32):
         one, two = mixed(one, load(at)), mixed(two, load(at + 8))

@@ -123,7 +123,7 @@ def bucket_of(blocks, borders, entries, key):
 def range_of(blocks, borders, entries, key):
     """Where the entries of a key begin and end; (-1, -1) if they are damaged.
 
-    Of a long range only the ends were compared with their checksums, which prove them: who reads more compares more.
+    Only the ends of a long range are compared with their checksums: a caller that reads other blocks compares these, too.
     """
     low, high, rest = bucket_of(blocks, borders, entries, key)
     if low < 0 or low == high:

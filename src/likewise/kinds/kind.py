@@ -157,7 +157,7 @@ class Kind:
     # A kind defines these where it is of the sort that they name, or differs.
 
     def known(self, width: int) -> Any:
-        """A batch of one item that never changes, by which versions that sketch items in different ways are told apart.
+        """A batch of one item that never changes. Two versions that sketch it differently must not share an index.
 
         width: the numbers of a vector or of a feature, or the bits of a code.
         """
