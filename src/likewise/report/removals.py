@@ -58,7 +58,8 @@ def shortest(edges: Sequence[float]) -> float:
 def matrix(fate: Outcome, outcomes: Facts, clusters: Clusters) -> Report:
     """Return ``matrix`` of report.json: the items of each source removed for items of each source.
 
-    If there are many sources, the function chooses those of the first collection with the most removed items and those of the second with the most matched ones.
+    If there are many sources, those of the first collection with the most removed items and those of the second with the most matched
+    ones appear.
     """
     sources = fate.compared.sources
     weight = np.zeros(len(sources), np.int64)
