@@ -195,8 +195,12 @@ def spoil(path: Path, edits: list[Edit]) -> bool:
 
 @cache
 def shown(command: tuple[str, ...]) -> str:
-    with in_folder(written()):
-        return answer(command)
+    """The answer of a command about the whole output; about a copy, because audit stores its result in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(written() / "out", Path(folder, "out"))
+        Path(folder, "in").symlink_to(written() / "in")
+        with in_folder(Path(folder)):
+            return answer(command)
 
 
 def answer(command: tuple[str, ...]) -> str:

@@ -85,7 +85,11 @@ def typed(arguments: Iterable[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    raw = os.fsencode(text).replace(b"\\", b"\\\\").replace(b"'", b"\\'")
+    try:
+        raw = os.fsencode(text)
+    except UnicodeEncodeError:  # half of a pair of surrogates, as JSON has it, which no command line can hold
+        raw = text.encode(errors="surrogatepass")
+    raw = raw.replace(b"\\", b"\\\\").replace(b"'", b"\\'")
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in raw.decode("utf-8", "backslashreplace"))
 
 

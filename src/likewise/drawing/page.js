@@ -8,7 +8,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
     try {
       await navigator.clipboard.writeText(text.textContent);
     } catch {
-      getSelection().selectAllChildren(text); // for the reader to copy
+      getSelection().selectAllChildren(text); // so that people can copy it
       return;
     }
     const name = button.textContent;

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from likewise.engines.engine import Outcome
+from likewise.errors import DataError
+from likewise.io.inputs import Source
 from likewise.io.numbered import Named, Numbered
 from likewise.io.ranges import END
 from likewise.io.units import Units
@@ -152,7 +154,7 @@ def ends_of(compared: Numbered) -> np.ndarray | None:
     if isinstance(compared, Units):
         ends = ends_of(compared.documents)
         return None if ends is None else compared.first[ends]
-    slow = np.array([source.few == END for source in compared.sources], bool)
+    slow = np.array([slow_again(source) for source in compared.sources], bool)
     first, after = compared.first_row[:-1], compared.first_row[1:]
     return np.where(slow, np.minimum(after, first + NEAR_ROWS), after) if slow.any() else None
 
@@ -160,5 +162,13 @@ def ends_of(compared: Numbered) -> np.ndarray | None:
 def within_reach(compared: Numbered, rows: set[int]) -> list[int]:
     """Return the rows among some that can be read again quickly."""
     chosen = np.array(sorted(rows), np.int64)
-    slow = np.array([source.few == END for source in compared.sources], bool)
+    slow = np.array([slow_again(source) for source in compared.sources], bool)
     return chosen[~slow[compared.source_of(chosen)] | (compared.starts(chosen) < NEAR_THE_BEGINNING)].tolist()
+
+
+def slow_again(source: Source) -> bool:
+    """Return whether a source can be read again from its beginning only. A damaged one cannot be read at all, and has no row to show."""
+    try:
+        return source.few == END
+    except DataError:
+        return True

@@ -6,15 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from likewise.engines.engine import Outcome
-from likewise.io.facts import least_judged
-from likewise.io.idcolumn import QUOTED
 from likewise.io.inputs import printable
 from likewise.io.numbered import Numbered
-from likewise.job import Job
-from likewise.messages import option, verb
-from likewise.methods import Text
 from likewise.planning.spread import spread
-from likewise.report import ignored, leaks, parts, removals, wording
+from likewise.report import ignored, leaks, parts, removals, warned
 from likewise.report.examples import Example
 from likewise.report.gather import Gathered
 from likewise.report.read import Read, read_by
@@ -23,15 +18,13 @@ from likewise.runs.decontamination import Cleaned
 from likewise.runs.fate import Fate
 from likewise.runs.items import Run
 from likewise.stages.clusters import Clusters
-from likewise.stages.facts import NAMED, Facts
+from likewise.stages.facts import Facts
 
 #: The counts of report.json, in order.
 COUNTED = (
     *("read", "kept", "removed", "rejected", "removed_exact", "removed_equal", "removed_near", "removed_short", "shortened"),
     *("empty", "without_text", "too_short_to_judge", "nulls_left_out", "cut_short"),
 )
-#: Advice if no recall is guaranteed.
-MEASURE = f"{verb('audit')} measures it on a sample, and {option('exact')} compares all pairs"
 
 
 def summary(fate: Outcome, run: Run) -> tuple[dict[str, Any], list[Example]]:
@@ -58,7 +51,7 @@ def summary(fate: Outcome, run: Run) -> tuple[dict[str, Any], list[Example]]:
     gathered, templates = Gathered(fate, job, clustered), half_way is not None
     found = removals.removals(outcomes, fate.median(), into, clustered if templates else None)
     suspicious = gathered.listed(clustered.suspicious, templates=templates)
-    for said in (*warnings(read, job, units), *about_losses(collection, fates), *removals.warning(found, suspicious, float(job.threshold))):
+    for said in (*warned.warnings(read, job, units), *about_losses(collection, fates), *removals.warning(found, suspicious, float(job.threshold))):
         run.warn(said)
     report = {
         "schema": "likewise/report/1",
@@ -135,82 +128,9 @@ def sources(collection: Numbered, read: Facts, fates: Facts) -> list[dict[str, A
     ]
 
 
-def warnings(read: Read, job: Job, units: Read | None = None) -> list[str]:
-    """Return warnings a user should read before trusting the result.
-
-    units: what was compared, if not whole documents.
-    """
-    collection, compared = read.rows, units or read
-    usable = read.readable
-    said = list(job.plan.about_layout) if job.plan else []
-    if job.options.bound is not None and job.recall is None:
-        how = f"candidates are found by {job.compared.proposed_by}; recall is measured, not guaranteed"
-        said.append(f"{option('by', str(job.method))}: {how}: {MEASURE}")
-    if job.contained:
-        said += about_short(read, job)
-    elif isinstance(job.method, Text):
-        unit, k = job.method.unit, job.method.k
-        few, of = compared.total("few"), compared.readable
-        if of and few * 2 > of and not (compared.rows.of_parts and job.threshold == 1):
-            fewer = f"{'has' if few == 1 else 'have'} fewer than {k} {unit} and match{'es' if few == 1 else ''} only when equal"
-            said.append(f"{few:,} of {of:,} items {fewer}; use a smaller K in {option('by', placeholder=f'{unit}:K')}")
-    if without := read.total("without_text"):
-        what, have = job.method.kind.noun, "has" if without == 1 else "have"
-        lacking = f"{have} no {what} in the field {job.field!r} (null, missing or not a {what})"
-        said.append(f"{without:,} of {usable:,} items {lacking}: {read.first('without_text')}")
-    if nulls := collection.nulls(range(len(collection.sources))):
-        said.append(f"{nulls:,} null{'s' * (nulls > 1)} inside sets of the field {job.field!r} {'were' if nulls > 1 else 'was'} left out")
-    if job.method.facts.directed and (zeros := compared.total("zero")):
-        no_direction = job.kind.zeros[zeros > 1]
-        said.append(f"{zeros:,} of {usable:,} items {no_direction} and {'matches' if zeros == 1 else 'match'} nothing: {read.first('zero')}")
-    said += ignored.warnings(compared, job)
-    if some := compared.total("bare"):
-        have, are = ("has", "is") if some == 1 else ("have", "are")
-        of = compared.total("read") if compared.rows.of_parts else usable
-        only = f"{have} only ignored {wording.parts(str(job.method))} and {are} not compared"
-        said.append(f"{some:,} of {of:,} items {only}: {compared.first('bare')}")
-    unread, ends = collection.unreadable()
-    if unread:
-        more = " and others" if len(unread) > NAMED else ""
-        said.append(f"{len(unread):,} of {read.total('read'):,} items could not be read and were rejected: {'; '.join(unread[:NAMED])}{more}")
-    said += ends[:NAMED]
-    if len(ends) > NAMED:
-        said.append(f"{len(ends) - NAMED:,} more sources could not be read to their end")
-    said += about_ids(read)
-    return said
-
-
 def about_losses(collection: Numbered, fates: Facts) -> Iterator[str]:
     """Yield warnings about sources that lost most of their items."""
     for number, total, gone in zip(fates.source.tolist(), *(fates.counts[name].tolist() for name in ("read", "removed")), strict=True):
         if total >= 1000 and gone * 10 > total * 9:
             name = printable(collection.sources[number].name)
             yield f"{name} lost {gone:,} of its {total:,} items; check its largest cluster before you trust this result"
-
-
-def about_short(read: Read, job: Job) -> Iterator[str]:
-    """Yield the warning about items of which no pair can say whether another contains them, since they have fewer tokens than a shingle, or none.
-
-    Only the first collection has items that others may contain.
-    """
-    if number := read.sides[0].total("not_judged"):
-        text, least = job.method if isinstance(job.method, Text) else None, least_judged(job)
-        tokens = text.unit.removeprefix("stop") if text else "elements"
-        few = f"fewer than {least} {tokens}" if least > 1 else f"no {tokens}"
-        smaller = f"; use a smaller K in {option('by', placeholder=f'{text.unit}:K/containment')}" if text and text.k > 1 else ""
-        subject = f"{number:,} of {read.readable:,} items {'has' if number == 1 else 'have'} {few}"
-        where = read.first("not_judged", sides=[0])
-        yield f"{subject}, so it is not judged whether other items contain {'it' if number == 1 else 'them'}: {where}{smaller}"
-
-
-def about_ids(read: Read) -> Iterator[str]:
-    """Yield warnings about ids that are repeated, missing, or not in their own type."""
-    repeated, examples = read.rows.repeated_ids
-    if repeated:
-        name = f"{repeated:,} id{'s name' if repeated > 1 else ' names'} more than one item"
-        yield f"{name} ({', '.join(examples)}); source and position distinguish these items"
-    if without := sum(read.sides[side].total("without_id") for side in read.sides_with_ids):
-        where = read.first("without_id", read.sides_with_ids)
-        yield f"{without:,} of {read.readable:,} items {'has' if without == 1 else 'have'} no id (null in the output): {where}"
-    if QUOTED in map(read.rows.id_note, range(2)):
-        yield 'some ids are the same text but of different types, such as 7 and "7", so id columns hold JSON text'

@@ -17,7 +17,7 @@ from likewise.messages import option
 from likewise.methods import Measure, Text
 from likewise.options import integer
 from likewise.progress import Progress
-from likewise.report import summary
+from likewise.report import warned
 from likewise.report.made import as_made, compared_with, facts_of, unlike
 from likewise.report.own_files import as_written
 from likewise.report.precision import of_people
@@ -128,7 +128,7 @@ def audit(
         items = Local(run).distinct(pipeline.compared(collection, run.job), removing=True)
         found = measured(items, run, sample, walk=bool(made))
         of_layout = run.job.plan.about_layout if run.job.plan else []  # the recall is measured, so a prediction of it is not needed
-        for said in summary.warnings(read_by(collection, run.job), run.job, read_by(items.collection, run.job)):
+        for said in warned.warnings(read_by(collection, run.job), run.job, read_by(items.collection, run.job)):
             if said not in of_layout:
                 run.warn(said)
         if made and made.verify != "exact":

@@ -17,7 +17,7 @@ from likewise.messages import option
 from likewise.methods import Measure, Text
 from likewise.options import Options, integer
 from likewise.progress import Progress
-from likewise.report import ignored, summary
+from likewise.report import ignored, warned
 from likewise.report.read import read_by
 from likewise.runs import pipeline
 from likewise.runs.decided import value_of
@@ -90,7 +90,7 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], value, value_of(run.job), sides=sides, ordered=True).whole()
         origin = Origin(collection, run)
         read = read_by(collection, run.job)
-        for said in summary.warnings(read, run.job):
+        for said in warned.warnings(read, run.job):
             run.warn(said)
         queries = int((collection.source_of(np.arange(len(collection))) >= run.first_side).sum()) if query is not None else len(collection)
         report = {

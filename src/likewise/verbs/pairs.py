@@ -16,7 +16,7 @@ from likewise.methods import Measure, Text
 from likewise.options import Options
 from likewise.planning.spread import spread
 from likewise.progress import Progress
-from likewise.report import ignored, summary
+from likewise.report import ignored, warned
 from likewise.report.made import compared_with
 from likewise.report.read import read_by
 from likewise.runs import frames, pipeline
@@ -122,7 +122,7 @@ def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progres
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], similarity, value_of(job), sides=(0, int(against is not None))).whole()
         origin = Origin(collection, run)
         read = read_by(collection, job)
-        for said in summary.warnings(read, job):
+        for said in warned.warnings(read, job):
             run.warn(said)
         report = {
             "threshold": float(job.threshold),
