@@ -90,7 +90,12 @@ ORDERS: list[tuple[str, dict[str, Any], bool]] = [
 ]
 
 
-@pytest.mark.parametrize("parts", [1, 5])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One partition, in which nothing is cut, with --all only."""
+    if "parts" in metafunc.fixturenames:
+        metafunc.parametrize("parts", [1, 5] if metafunc.config.getoption("--all") else [5])
+
+
 @pytest.mark.parametrize(("job", "more", "second"), ORDERS)
 def test_the_distinct_rows_in_priority_order(tmp_path: Path, spark: Any, job: str, more: dict[str, Any], second: bool, parts: int) -> None:
     make, choices, _ = JOBS[job]
