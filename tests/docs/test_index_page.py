@@ -47,7 +47,7 @@ def test_the_commands_about_tickets_print_what_the_page_says(tmp_path: Path) -> 
 
 
 def test_the_commands_of_the_page_print_what_it_says(tmp_path: Path) -> None:
-    text = (PAGES / "index.md").read_text()
+    text = (PAGES / "seen-before.md").read_text()
     env = prepared(tmp_path, text, "monday.jsonl", "tuesday.jsonl")
     assert commands_run(tmp_path, text.partition("## Make")[2].partition("```")[0], env) == 8
     table = [shlex.split(line) for line in re.findall(r"(?m)^\| .* \| `likewise (index .*)` \|$", text)]
