@@ -10,17 +10,16 @@ import pytest
 from playwright.sync_api import Browser
 
 import newspaper
-from explorers import explorer
 from likewise.report.verdicts import path_of
 from seen import SCHEMES, WIDTHS, seen
-from services import Service
+from services import Service, command
 
 PATHS = ("/", "/clusters", "/clusters/0", "/review", "/search?id=1", "/plan")
 
 
 @pytest.fixture(scope="module")
 def explored(output: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with explorer(output, tmp_path_factory.mktemp("served")) as found:
+    with command(output, tmp_path_factory.mktemp("served")) as found:
         yield found
 
 
@@ -85,7 +84,7 @@ def test_a_choice_of_members_compares_them(browser: Browser, explored: Service) 
 
 def test_hostile_ids_texts_and_sources_are_text(browser: Browser, hostile: Path, tmp_path: Path) -> None:
     words = []
-    with explorer(hostile, tmp_path / "served") as served:
+    with command(hostile, tmp_path / "served") as served:
         clusters = 0
         while served.ask("GET", f"/clusters/{clusters}", token=None).status == 200:
             clusters += 1

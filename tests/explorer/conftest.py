@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import likewise as lw
-from explorers import explorer, written
-from services import Service
+from explorers import written
+from services import Service, command
 
 #: Ten words; by single words, each replaced one takes 2 from a union that grows by 1, so similarities are easy to see.
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
@@ -34,5 +34,5 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def explored(out: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """An explorer of the two clusters, for the tests of a file."""
-    with explorer(out, tmp_path_factory.mktemp("served")) as found:
+    with command(out, tmp_path_factory.mktemp("served")) as found:
         yield found

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import likewise as lw
-from explorers import explorer, get, words, written
-from services import Service
+from explorers import get, words, written
+from services import Service, command
 
 
 def kept(page: str) -> list[str]:
@@ -67,7 +67,7 @@ def test_a_source_that_has_changed_is_named_and_the_rest_is_shown(tmp_path: Path
     source = written(tmp_path / "a.jsonl", {"a": "one two three", "b": "one two three"})
     lw.dedup([source], out=tmp_path / "out")
     source.write_text('{"id": "a", "text": "other"}\n')
-    with explorer(tmp_path / "out", tmp_path / "served") as served:
+    with command(tmp_path / "out", tmp_path / "served") as served:
         page = words(get(served, "/clusters/0"))
     assert "a.jsonl has changed since the run" in page and "exact copy" in page and "other" not in page
 
@@ -77,7 +77,7 @@ def test_distances_and_vectors(tmp_path: Path) -> None:
     codes = ["0" * 16, "0" * 15 + "1", "0" * 15 + "7", "f" * 16]
     (tmp_path / "codes.jsonl").write_text("".join(f'{{"id": "{name}", "code": "{code}"}}\n' for name, code in zip("abcd", codes, strict=True)))
     lw.dedup([tmp_path / "codes.jsonl"], by="hamming", within=3, out=tmp_path / "out")
-    with explorer(tmp_path / "out", tmp_path / "served") as served:
+    with command(tmp_path / "out", tmp_path / "served") as served:
         assert "a codes.jsonl 0 3 3 2" in words(get(served, "/clusters", sort="least"))  # 3 codes, at most 3 bits away, of 1 to 3
         page = words(get(served, "/clusters/0"))
         assert "distance 3 bits" in page and "Removed: c" in page and "3 bits differ: 56, 57, 58" in page
@@ -88,14 +88,14 @@ def test_parts_of_documents(tmp_path: Path) -> None:
     """The lines that were removed are the members."""
     source = written(tmp_path / "a.jsonl", {"a": "first line\nthe same line here\n", "b": "the same line here\nlast line\n"})
     lw.dedup([source], level="line", out=tmp_path / "out")
-    with explorer(tmp_path / "out", tmp_path / "served") as served:
+    with command(tmp_path / "out", tmp_path / "served") as served:
         page = words(get(served, "/clusters/0"))
     assert "characters 11–30" in page and "characters 0–19" in page and "first" not in page and "last" not in page
 
 
 def test_nothing_removed(tmp_path: Path) -> None:
     lw.dedup([written(tmp_path / "a.jsonl", {"a": "one two three"})], out=tmp_path / "out")
-    with explorer(tmp_path / "out", tmp_path / "served") as served:
+    with command(tmp_path / "out", tmp_path / "served") as served:
         assert "There are no clusters: nothing was removed" in words(get(served, "/clusters"))
         assert "1 document read: 1 kept, 0 removed" in words(get(served, "/"))
 
@@ -104,7 +104,7 @@ def test_nothing_removed(tmp_path: Path) -> None:
 def test_hostile_ids_and_texts_are_text(tmp_path: Path, name: str) -> None:
     source = written(tmp_path / "a.jsonl", {name: f"one two three {name}", "b": f"one two three {name}"})
     lw.dedup([source], out=tmp_path / "out")
-    with explorer(tmp_path / "out", tmp_path / "served") as served:
+    with command(tmp_path / "out", tmp_path / "served") as served:
         for path in ("/", "/clusters", "/clusters/0"):
             page = get(served, path)
             assert not any(active in page for active in ("<script>alert", "<img", ">49<", "\u202e", "\x07"))

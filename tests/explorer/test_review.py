@@ -14,10 +14,10 @@ import pytest
 
 import likewise as lw
 from command_line import run
-from explorers import explorer, get, post, words
+from explorers import get, post, words
 from likewise.report.precision import Near, interval
 from likewise.report.verdicts import append, path_of, read
-from services import Service
+from services import Service, command
 
 
 def row_of(page: str) -> int:
@@ -36,7 +36,7 @@ def copied(out: Path, tmp_path: Path) -> Path:
 
 def test_verdicts_are_asked_for_one_after_the_other_and_audited(copied: Path, tmp_path: Path) -> None:
     """Four near-duplicates; the last verdict is withdrawn and given again."""
-    with explorer(copied, tmp_path / "served") as served:
+    with command(copied, tmp_path / "served") as served:
         seen = []
         for verdict in ("same", "different", "skip", "same"):
             page = get(served, "/review", range="all")
@@ -47,7 +47,7 @@ def test_verdicts_are_asked_for_one_after_the_other_and_audited(copied: Path, tm
         assert "all near-duplicates 4 2 1 1 66.7% 9.4% to 99.2%" in page
         assert post(served, "/verdicts", row=seen[-1], verdict="undo", range="all").headers["location"] == f"/review?range=all&row={seen[-1]}"
         assert row_of(get(served, "/review", range="all")) == seen[-1]
-    with explorer(copied, tmp_path / "again") as served:  # the file is read
+    with command(copied, tmp_path / "again") as served:  # the file is read
         assert row_of(get(served, "/review", range="all")) == seen[-1]
         post(served, "/verdicts", row=seen[-1], verdict="different", range="all")
     assert [line["verdict"] for line in lines(copied)] == ["same", "different", "skip", "same", "undo", "different"]
@@ -59,7 +59,7 @@ def test_verdicts_are_asked_for_one_after_the_other_and_audited(copied: Path, tm
 
 
 def test_a_pair_that_somebody_picked_does_not_count(copied: Path, tmp_path: Path) -> None:
-    with explorer(copied, tmp_path / "served") as served:
+    with command(copied, tmp_path / "served") as served:
         first = row_of(get(served, "/review", range="all"))
         other = next(row for row in (0, 1, 2, 4) if row != first)
         post(served, "/verdicts", row=other, verdict="different", range="all")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import likewise as lw
-from explorers import explorer, get, post, words, written
-from services import WRITE, Service, service
+from explorers import get, post, words, written
+from services import WRITE, Service, command, service
 
 TEXTS = {"1": "one two three four five", "b": "one two three four five six", "c": "nothing like it at all"}
 
@@ -20,7 +20,7 @@ def sketched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """An explorer of an output with sketches; b is removed for 1 (5/6)."""
     folder = tmp_path_factory.mktemp("sketched")
     lw.dedup([written(folder / "a.jsonl", TEXTS)], by="words:1", threshold=0.8, out=folder / "out", sketches=True)
-    with explorer(folder / "out", folder / "served") as found:
+    with command(folder / "out", folder / "served") as found:
         yield found
 
 
@@ -78,7 +78,7 @@ def test_the_planner_can_take_a_sample_and_says_what_is_wrong(explored: Service)
 def test_an_index_has_pages_without_tokens(tmp_path: Path) -> None:
     with lw.Index.create(tmp_path / "seen.lw", by="words:1", threshold=0.5) as index:
         index.add(["one two three four", "five six"], ids=["<b>x</b>", "y"])
-    with explorer(tmp_path / "seen.lw", tmp_path / "served") as served:
+    with command(tmp_path / "seen.lw", tmp_path / "served") as served:
         assert "items 2" in words(get(served, "/"))
         page = post(served, "/search", text="one two three nine").content.decode()
         assert "&lt;b&gt;x&lt;/b&gt;" in page and "<b>x" not in page and "0.6000" in page  # 3 / 5

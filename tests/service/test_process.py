@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import likewise as lw
-from command_line import SOURCE, refused
-from services import LINES, READ, SLOW, WRITE, Service, address, service
-
-
-@contextmanager
-def command(folder: Path, index: Path, *flags: str) -> Iterator[Service]:
-    """`likewise serve` of an index in a folder."""
-    folder.mkdir()
-    (folder / "tokens").write_text(f"read {READ}\nwrite {WRITE}\n")
-    (folder / "tokens").chmod(0o600)
-    line = [sys.executable, "-P", "-m", "likewise", "serve", str(index), "--port", "0", *flags]
-    with open(folder / "log", "wb") as log, subprocess.Popen(line, stderr=log, env={**os.environ, "PYTHONPATH": SOURCE}, cwd=folder) as process:
-        try:
-            yield Service(process, address(folder / "log", process), folder)
-        finally:
-            process.kill()
+from command_line import refused
+from services import LINES, SLOW, Service, command, service, with_tokens
 
 
 @pytest.fixture
@@ -59,7 +40,7 @@ def test_what_was_acknowledged_is_there_after_the_process_was_killed(tmp_path: P
                 pass
 
     for turn in range(3):
-        with command(tmp_path / f"served{turn}", seen, "--token-file", "tokens") as served:
+        with command(seen, with_tokens(tmp_path / f"served{turn}"), "--token-file", "tokens") as served:
             threads = [threading.Thread(target=add, args=(served, 10 * turn + me)) for me in range(4)]
             for thread in threads:
                 thread.start()
@@ -76,7 +57,7 @@ def test_what_was_acknowledged_is_there_after_the_process_was_killed(tmp_path: P
 
 
 def test_others_read_beside_a_service_that_writes(tmp_path: Path, seen: Path) -> None:
-    with command(tmp_path / "one", seen, "--token-file", "tokens") as writes, command(tmp_path / "other", seen) as reads:
+    with command(seen, with_tokens(tmp_path / "one"), "--token-file", "tokens") as writes, command(seen, tmp_path / "other") as reads:
         assert writes.ask("POST", "/v1/add", {"items": [{"text": "i j k l", "id": "new"}]}).status == 200
         assert reads.ask("POST", "/v1/contains", {"ids": ["new", "none"]}, token=None).json == {"contained": [True, False]}
         assert reads.ask("POST", "/v1/query", {"items": [{"text": "i j k l"}]}, token=None).json["results"][0]["matches"][0]["id"] == "new"

@@ -1,32 +1,14 @@
-"""An explorer in a process of its own, as `likewise serve OUT` starts it, and the documents that tests explore."""
+"""The pages and forms of an explorer, which `services.command` starts, and the documents that tests explore."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
 from urllib.parse import urlencode
 
-from command_line import SOURCE
-from services import Reply, Service, address
-
-
-@contextmanager
-def explorer(out: Path, folder: Path, *flags: str) -> Iterator[Service]:
-    """`likewise serve` of an output, or an index. folder: for its log."""
-    folder.mkdir(parents=True, exist_ok=True)
-    line = [sys.executable, "-P", "-m", "likewise", "serve", str(out), "--port", "0", *flags]
-    with open(folder / "log", "wb") as log, subprocess.Popen(line, stderr=log, env={**os.environ, "PYTHONPATH": SOURCE}, cwd=folder) as process:
-        try:
-            yield Service(process, address(folder / "log", process), folder)
-        finally:
-            process.kill()
+from services import Reply, Service
 
 
 def get(served: Service, path: str, **query: object) -> str:

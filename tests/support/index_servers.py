@@ -65,7 +65,8 @@ class Server:
                     os.kill(pid, signal.SIGKILL)
 
     def end(self) -> None:
-        self.kill()
+        """End the server by the signal for which both kinds shut down at once: a killed PostgreSQL leaves its shared memory in the system."""
+        self.kill(signal.SIGINT)
         shutil.rmtree(self.folder)
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import likewise as lw
+from command_line import SOURCE
 
 READ, WRITE = "a-token-that-reads-01", "a-token-that-writes-1"
 JSON, LINES = "application/json", "application/x-ndjson"
@@ -97,12 +98,31 @@ def service(
     """A service that answers. index: the place of an index; else a new one with these choices, in memory."""
     folder.mkdir(exist_ok=True)
     if tokens:
-        (folder / "tokens").write_text(f"read {READ} reader\nwrite {WRITE} writer\n")
-        (folder / "tokens").chmod(0o600)
+        with_tokens(folder)
     given = {"choices": choices or {"by": "words:2"}, "tokens": tokens, "index": index, "limits": limits or {}}
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-P", __file__, str(folder), json.dumps(given)]
     with open(folder / "log", "wb") as log, subprocess.Popen(command, stderr=log, env=environment) as process:
+        try:
+            yield Service(process, address(folder / "log", process), folder)
+        finally:
+            process.kill()
+
+
+def with_tokens(folder: Path) -> Path:
+    """The folder, with a file of tokens that no one else may read."""
+    folder.mkdir(exist_ok=True)
+    (folder / "tokens").write_text(f"read {READ} reader\nwrite {WRITE} writer\n")
+    (folder / "tokens").chmod(0o600)
+    return folder
+
+
+@contextmanager
+def command(target: Path, folder: Path, *flags: str) -> Iterator[Service]:
+    """`likewise serve` of an index or an output. folder: where it runs, for its log."""
+    folder.mkdir(parents=True, exist_ok=True)
+    line = [sys.executable, "-P", "-m", "likewise", "serve", str(target), "--port", "0", *flags]
+    with open(folder / "log", "wb") as log, subprocess.Popen(line, stderr=log, env={**os.environ, "PYTHONPATH": SOURCE}, cwd=folder) as process:
         try:
             yield Service(process, address(folder / "log", process), folder)
         finally:
