@@ -6,10 +6,14 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
+import tomllib
 import zipfile
+from email.parser import Parser
 from pathlib import Path
 
 import pytest
+import trove_classifiers
 
 import likewise
 import likewise as lw
@@ -18,16 +22,66 @@ import likewise.stages
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-def test_the_wheel_holds_the_package_and_its_command(tmp_path):
-    build = [sys.executable, "-P", "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True, env={**os.environ, "AHEAD": ""})  # with no kernels: tests/cli/test_wheel.py
-    (wheel,) = tmp_path.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A wheel without kernels (tests/cli/test_wheel.py has one with them) and a source distribution, for a project at an address."""
+    folder = tmp_path_factory.mktemp("built")
+    environment = {**os.environ, "AHEAD": "", "PROJECT_URL": "https://example.org/likewise/"}
+    build = [sys.executable, "-P", "-m", "hatchling", "build", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True, env=environment)
+    (wheel,), (source,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    return wheel, source
+
+
+def files_in(*folders: str) -> set[str]:
+    """The files of the project in these folders, without what runs leave there."""
+    made = {"__pycache__", "ahead"}
+    paths = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file() and not made & set(path.parts))
+    return {str(path.relative_to(ROOT)) for path in paths}
+
+
+def test_the_wheel_holds_the_package_and_its_command(built):
+    with zipfile.ZipFile(built[0]) as archive:
         names = archive.namelist()
         (entry_points,) = [archive.read(name).decode() for name in names if name.endswith("entry_points.txt")]
-    assert {"likewise/py.typed", "likewise/cli/schemas.json", "likewise/runs/pipeline.py", "likewise/io/formats/jsonl.py"} <= set(names)
+    assert {name for name in names if ".dist-info/" not in name} == {name.removeprefix("src/") for name in files_in("src")}
+    assert {"likewise/py.typed", "likewise/cli/schemas.json", "likewise/index/valkey.lua", "likewise/drawing/page.js"} <= set(names)
     assert not [name for name in names if "test" in name]
     assert "likewise = likewise.__main__:run" in entry_points
+
+
+def test_the_source_distribution_holds_what_its_tests_need(built):
+    with tarfile.open(built[1]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    at_the_top = {"README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "requirements.txt", "requirements-test.txt", "run", "test", "PKG-INFO"}
+    assert files_in("src", "tests", "docs", "tools", "benchmarks") | at_the_top <= names
+    assert not [name for name in names if name.endswith((".pyc", ".kernel")) or name.startswith((".venv", ".mypy_cache", "dist"))]
+
+
+def test_the_metadata_are_complete(built):
+    with zipfile.ZipFile(built[0]) as archive, tarfile.open(built[1]) as source:
+        (name,) = [name for name in archive.namelist() if name.endswith("/METADATA")]
+        about = Parser().parsestr(archive.read(name).decode())
+        (given,) = [source.extractfile(member) for member in source if member.name.count("/") == 1 and member.name.endswith("PKG-INFO")]
+        assert given and Parser().parsestr(given.read().decode()).items() == about.items(), "wheels that are built from it say the same"
+    assert (about["Name"], about["Version"], about["License-Expression"]) == ("likewise", lw.__version__, "Apache-2.0")
+    assert about["Requires-Python"] == ">=3.11" and about["Description-Content-Type"] == "text/markdown"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert about.get_all("Classifier") == project["classifiers"] == sorted(project["classifiers"])
+    assert set(project["classifiers"]) <= set(trove_classifiers.classifiers)
+    assert about.get_all("Provides-Extra") == sorted(project["optional-dependencies"])
+    page = f"https://example.org/likewise/blob/v{lw.__version__}/"
+    assert about.get_all("Project-URL") == [
+        "Source, https://example.org/likewise",
+        f"Documentation, {page}docs/README.md",
+        f"Changelog, {page}CHANGELOG.md",
+        "Issues, https://example.org/likewise/issues",
+    ]
+    text = about.get_payload()
+    assert isinstance(text, str)
+    targets = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(targets) > 40 and not [target for target in targets if not target.startswith("https://")], "a registry has no other files"
+    assert f"]({page}docs/tutorial.md)" in text and "/raw/v" in text
 
 
 def test_public_names_exist_and_no_others_are_listed():
