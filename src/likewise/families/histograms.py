@@ -179,7 +179,7 @@ class Histograms:
         return merged(bins.reshape(-1), np.repeat(loads if loads.size else np.ones(len(bins)), functions), sets[1] * functions)
 
     def expected(self, a: Any, b: Any) -> float:
-        """The expected sum of products of the counts of two sets: N M Σ p(x, y)^B + N M (M - 1) |a| |b| 2^-B, for B bits, N tables and M sums.
+        """The expected sum of products of the counts of two sets: ``N M Σ p(x, y)^B + N M (M - 1) |a| |b| 2^-B``, for B bits, N tables and M sums.
 
         a, b: one set each, one feature per row. Slow: p is computed for each pair of features.
         """

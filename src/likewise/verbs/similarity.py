@@ -46,32 +46,32 @@ def similarity(
 ) -> Any:
     """Return the exact similarity or distance of two items (float or int), or of two batches row by row (float64[n] or int64[n]).
 
-    ===================  ==========================================================  ==============================================
-    ``by``               one item                                                    value
-    ===================  ==========================================================  ==============================================
-    words:5, chars:9 ..  a text                                                      Jaccard similarity of the sets of shingles
-    tokens:5             a list of token ids, whole numbers                          the same
-    .. /bag              a text                                                      weighted Jaccard similarity of the bags
-    .. /containment      a text                                                      share of the first that the second contains
-    elements             a set, list or 1-D array of whole numbers or strings        Jaccard similarity; of groups with ``groups``
-    elements/containment the same                                                    share of the first that the second contains
-    weighted             a mapping element -> weight, or a list of such pairs        weighted Jaccard similarity
-    cosine               a list or 1-D array of numbers                              cosine similarity, -1 to 1
-    angle                the same                                                    distance in degrees, 0 to 180
-    l1, l2, linf, l2.5   the same                                                    distance
-    hamming              bytes, a whole number, a 1-D array of bool, or              distance: number of different bits
-                         a string of hexadecimal digits
-    edit, levenshtein    a string                                                    distance: inserts and deletes; and substitutions
-    .. /ratio            the same                                                    similarity: 1 - distance / its maximum for these lengths
-    jaro-winkler         the same                                                    Jaro-Winkler similarity
-    features             a 2-D array, one row per feature                            similarity of histograms of the features' directions
-    .. /one-to-many      the same                                                    the same; a feature matches all similar features
-    .. /chamfer          the same                                                    similarity: mean cosine of nearest features, both ways
-    .. /assignment       the same                                                    similarity: cosines of features matched one to one
-    image                a path, bytes of an image file, an image of Pillow,         similarity of aligned small pictures
-                         or an array of height x width, x 3 for colors
-    .. /region           the same                                                    similarity: share of one image found in the other
-    ===================  ==========================================================  ==============================================
+    ====================  ==========================================================  ==============================================
+    ``by``                one item                                                    value
+    ====================  ==========================================================  ==============================================
+    words:5, chars:9 ..   a text                                                      Jaccard similarity of the sets of shingles
+    tokens:5              a list of token ids, whole numbers                          the same
+    .../bag               a text                                                      weighted Jaccard similarity of the bags
+    .../containment       a text                                                      share of the first that the second contains
+    elements              a set, list or 1-D array of whole numbers or strings        Jaccard similarity; of groups with ``groups``
+    elements/containment  the same                                                    share of the first that the second contains
+    weighted              a mapping element -> weight, or a list of such pairs        weighted Jaccard similarity
+    cosine                a list or 1-D array of numbers                              cosine similarity, -1 to 1
+    angle                 the same                                                    distance in degrees, 0 to 180
+    l1, l2, linf, l2.5    the same                                                    distance
+    hamming               bytes, a whole number, a 1-D array of bool, or              distance: number of different bits
+                          a string of hexadecimal digits
+    edit, levenshtein     a string                                                    distance: inserts and deletes; and substitutions
+    .../ratio             the same                                                    similarity: 1 - distance / its maximum for these lengths
+    jaro-winkler          the same                                                    Jaro-Winkler similarity
+    features              a 2-D array, one row per feature                            similarity of histograms of the features' directions
+    .../one-to-many       the same                                                    the same; a feature matches all similar features
+    .../chamfer           the same                                                    similarity: mean cosine of nearest features, both ways
+    .../assignment        the same                                                    similarity: cosines of features matched one to one
+    image                 a path, bytes of an image file, an image of Pillow,         similarity of aligned small pictures
+                          or an array of height x width, x 3 for colors
+    .../region            the same                                                    similarity: share of one image found in the other
+    ====================  ==========================================================  ==============================================
 
     A list of elements is a set, not a row of bits: write a binary vector as a 1-D array of bool, or as the numbers of its columns that are 1.
 
