@@ -116,6 +116,10 @@ REPEATED = [(name, pa.int64()) for name in ("start", "end", "tokens", "character
 MASK = pa.schema([("source", pa.string()), ("position", pa.int64()), ("kept", pa.bool_())])
 
 
+#: The schema of places.parquet: where some rows begin in sources of bytes, in the decompressed file.
+PLACES = pa.schema([*place(), ("start", pa.int64())])
+
+
 def sketches(bands: int, *, grouped: bool) -> pa.Schema:
     """Return the schema of the files in sketches/. ``grouped``: with hashes of the values of ``per``."""
     word = pa.field("item", pa.uint64(), nullable=False)

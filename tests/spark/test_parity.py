@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from engine_jobs import JOBS, LARGE, OF_THE_RUN, about, contents, halved
 
@@ -102,11 +103,16 @@ def test_pairs(tmp_path, spark, monkeypatch, job, more):
 
 
 @pytest.mark.parametrize("output", ["annotate", "mask"])
-def test_other_outputs_and_a_limit(tmp_path, spark, output):
+def test_other_outputs_a_limit_and_places(tmp_path, spark, output):
+    """The second of three records of half a MiB each has a byte at 1 MiB, so it is marked."""
     (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "0.jsonl").write_text(
+        "".join(json.dumps({"id": name, "text": f"{name} " * 9, "pad": "-" * (1 << 19)}) + "\n" for name in "xyz")
+    )
     choices = JOBS["texts"][0](tmp_path / "in") | {"output": output, "limit": 700, "copies": "empty", "keep": "shortest", "prefer": "b*"}
     local = lw.dedup(tmp_path / "in", out=tmp_path / "local", **choices)
     assert local.report["counts"]["read"] == 700 and local.report["counts"]["removed_near"] > 100
+    assert pq.read_table(tmp_path / "local" / "places.parquet")["position"].to_pylist() == [1]
     agree(local, on_spark(spark, tmp_path / "in", tmp_path / "spark", 2, **choices))
 
 

@@ -25,6 +25,7 @@ from likewise.io.idcolumn import IdColumn, id_column
 from likewise.io.inputs import Source, printable
 from likewise.io.numbered import Named, Numbered
 from likewise.io.part import Part, Parts
+from likewise.io.places import marked
 from likewise.io.room import CHUNK_COPIES, GUESS, LONG, SHORT, Sketched, first_above, held
 from likewise.io.work import Work
 from likewise.items import binary
@@ -170,6 +171,7 @@ def append(work: Work | Part, source: Source, first: int, chunk: Sketched, **mor
         texts=int(np.count_nonzero(records.kind == TEXT)),
         fields=list(records.fields),
         **more,
+        **({"marks": marks} if (marks := marked(source, records)) else {}),
         **({"units": len(chunk.columns["unit-size"])} if "units" in chunk.columns else {}),
         **({"other": records.other} if records.other else {}),
         **({"matrix": records.matrix} if records.matrix else {}),

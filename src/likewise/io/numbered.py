@@ -13,6 +13,7 @@ import pyarrow as pa
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.items.wrapped import wrapped
+from likewise.schema import PLACES
 from likewise.stages.facts import Facts, Limits
 
 
@@ -106,6 +107,19 @@ class Numbered(ABC):
         """The numbers of the sources of both sides."""
         return range(self.first_side), range(self.first_side, len(self.sources))
 
+    @cached_property
+    def marks(self) -> pa.Table:
+        """The marked rows (`io.places`), in the columns of `schema.PLACES`."""
+        begins = zip(self.chunks, self.begins_of_chunks[:-1].tolist(), strict=True)
+        marks = [(begin + row, start) for entry, begin in begins for row, start in entry.get("marks", ())]
+        rows, start = np.array(marks, np.int64).reshape(-1, 2).T
+        return pa.table([*self.places(rows), start], schema=PLACES)
+
+    @cached_property
+    def begins_of_chunks(self) -> np.ndarray:
+        """The first row of each chunk, and the number of all rows: int64[chunks + 1]."""
+        return np.cumsum([0, *(entry["rows"] for entry in self.chunks)])
+
     def failed(self, source: int) -> bool:
         """Return True if a source could not be read to its end (--on-error skip)."""
         return source in self._failed
@@ -124,13 +138,8 @@ class Numbered(ABC):
 
     def start_of_chunk(self, row: int, source: int) -> int:
         """Return the place in a source where the chunk with a row begins."""
-        first, start = int(self.first_row[source]), 0
-        for entry in self.chunks:
-            if entry["source"] == source:
-                if row < first + entry["rows"]:
-                    break
-                first, start = first + entry["rows"], entry["next"]
-        return start
+        before = int(np.searchsorted(self.begins_of_chunks, row, side="right")) - 2
+        return int(self.chunks[before]["next"]) if before >= 0 and self.chunks[before]["source"] == source else 0
 
     # The methods below depend on where the engine stores rows
 

@@ -18,11 +18,12 @@ from likewise.errors import DataError, FormatError
 from likewise.io import storage
 from likewise.io.address import place
 from likewise.io.field_names import of_source
-from likewise.io.formats.lines import lines_of
+from likewise.io.formats.lines import line_at, lines_of
 from likewise.io.ids import from_json
-from likewise.io.inputs import FILES, resolve
+from likewise.io.inputs import FILES, Source, resolve
+from likewise.io.places import begins_of, between, records_at
 from likewise.kinds import of_payload
-from likewise.records import TEXT, Chunk, Records
+from likewise.records import TEXT, Chunk, Records, Want
 from likewise.report.differences import Groups, groups_of
 from likewise.report.examples import Example
 from likewise.report.own_files import document, sealed, whole
@@ -32,8 +33,7 @@ Place = tuple[str, int]  # source and position
 
 #: The items of an example.
 SIDES = ("removed", "kept")
-#: Formats whose chunks can be found by row; those of others are found by byte.
-BY_ROWS = ("parquet", "arrow", "npy")
+PLACES = "places.parquet"
 #: Formats of lines, and whether a carriage return alone ends a line.
 LINES = {"jsonl": False, "csv": True}
 
@@ -120,7 +120,7 @@ class Originals:
     def texts(self, places: Iterable[Place]) -> dict[Place, Original]:
         """Return the items at these places. Raises DataError if one no longer exists.
 
-        A source whose rows cannot be found by number is read up to the last of them. Items of an index have no content.
+        Items of an index have no content.
         """
         wanted = defaultdict(set)
         found = {}
@@ -185,12 +185,17 @@ class Originals:
         if source not in self.paths:
             return None
         try:
-            for format, path, first, chunk, records in self.parsed(source):
-                if format not in LINES:
-                    return number
-                begin, end = lines_of(path, chunk, records, LINES[format])
-                if (rows := np.flatnonzero((begin <= number) & (number <= end))).size:
-                    return first + int(rows[0])
+            found, format, want = self.opened(source)
+            if format not in LINES:
+                return number
+            line, begins = line_at(self.paths[source], number, LINES[format]), self.begins_of(source)
+            if line is None:
+                return None
+            first, last = (np.searchsorted(begins[:, 0], (line[0], line[1] - 1), side="right") - 1).tolist()
+            for row, _, records in between(found, want, begins, first, last):
+                here = (records.start < line[1]) & (records.start + np.maximum(records.length, 1) > line[0])
+                if here.any():
+                    return row + int(here.argmax())
         except DataError:
             return number - 1
         return None
@@ -202,8 +207,14 @@ class Originals:
     def parsed(self, source: str, positions: Sequence[int] = ()) -> Iterator[tuple[str, Path, int, Chunk, Records]]:
         """Yield (format, path, position of the first row, chunk, rows) of the chunks of a source. Raises DataError if the source is gone.
 
-        positions: ascending; if given and rows can be found by number, only chunks with these rows are read.
+        positions: ascending; if given, only chunks with these rows are read.
         """
+        found, format, want = self.opened(source)
+        read = records_at(found, want, np.array(positions), self.begins_of(source)) if positions else between(found, want, begins_of(()), 0, 0)
+        return ((format, self.paths[source], *each) for each in read)
+
+    def opened(self, source: str) -> tuple[Source, str, Want]:
+        """Return a source, the name of its format, and the Want for it. Raises DataError if it is gone."""
         path = self.paths.get(source)
         if path is None:
             raise DataError(
@@ -214,15 +225,21 @@ class Originals:
             raise DataError(f"{path}: {piped}, so its items cannot be shown")
         [found] = resolve([path], want=self.want)
         format = getattr(found.format, "__name__", "").rpartition(".")[2]
-        by_rows = format in BY_ROWS
-        first = 0
-        asked = shown.showing(of_source(self.want, source))
-        for chunk in found.chunks_of(asked, positions, 0) if by_rows and positions else found.chunks(asked):
-            if by_rows:
-                first = chunk.start
-            records = found.parse(chunk, asked)
-            yield format, path, first, chunk, records
-            first += len(records)
+        return found, format, shown.showing(of_source(self.want, source))
+
+    def begins_of(self, source: str) -> np.ndarray:
+        """Return the places from which the rows of a source can be read (`io.places.records_at`)."""
+        return begins_of(self._marks.get(source, ()))
+
+    @cached_property
+    def _marks(self) -> dict[str, list[tuple[int, int]]]:
+        """The marks in places.parquet by source: (start, position). Empty for an output without that file."""
+        if PLACES not in {entry["path"] for entry in self.manifest["outputs"]}:
+            return {}
+        table, found = pq.read_table(storage.arrow(whole(self.out, self.manifest, PLACES))), defaultdict(list)
+        for source, *mark in zip(*(table[name].to_pylist() for name in ("source", "start", "position")), strict=True):
+            found[source].append(tuple(mark))
+        return found
 
     def original(self, records: Records, row: int) -> Original:
         """Return a row as an item."""

@@ -17,15 +17,13 @@ from likewise.io.field_names import top
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.io.numbered import Numbered
-from likewise.io.ranges import END
-from likewise.records import Records, Want
+from likewise.io.places import block_of, records_at
+from likewise.records import Want
 from likewise.runs import shown
 from likewise.runs.items import Run
 
 #: Bytes of a source that are read for a preview, which must take no time.
 NEAR = 2**26
-#: If more than one row in this many is wanted, all rows between them are read too; otherwise each is read alone.
-DENSE = 100
 
 
 class Origin:
@@ -45,7 +43,7 @@ class Origin:
         for entry in collection.chunks:
             chunks = begins[entry["source"]]
             chunks.append((entry["next"], chunks[-1][1] + entry["rows"]))
-        self.begins = [np.array(chunks, np.int64) for chunks in begins]
+        self.begins = [np.array(chunks[: max(1, len(chunks) - 1)], np.int64) for chunks in begins]
 
     def rows(self, source: pa.ChunkedArray, position: pa.ChunkedArray) -> np.ndarray:
         """Return the numbers of the rows at these places, int64[n]."""
@@ -101,7 +99,7 @@ class Origin:
         """Return True if the rows can be read quickly: they are in memory, or near the beginning of a file."""
         for row in np.unique(rows).tolist():
             number = int(np.searchsorted(self.first_row, row, side="right")) - 1
-            if not isinstance(self.sources[number].path, pa.Table) and self._chunk(number, row - int(self.first_row[number]))[0] > NEAR:
+            if not isinstance(self.sources[number].path, pa.Table) and self._place(number, row - int(self.first_row[number])) > NEAR:
                 return False
         return True
 
@@ -119,50 +117,21 @@ class Origin:
             if not storage.is_still(now, self.inputs[number][name]):
                 raise DataError(f"with_text: {printable(path)}: this input has changed since the run, so its items cannot be read again")
 
-    def _chunk(self, number: int, row: int) -> tuple[int, int]:
-        """Return the place of the chunk that holds a row of a source, and the rows before it."""
-        begins = self.begins[number]
-        place, before = begins[np.searchsorted(begins[:-1, 1], row, side="right") - 1]
-        return int(place), int(before)
+    def _place(self, number: int, row: int) -> int:
+        """Return the place of the chunk that holds a row of a source."""
+        return int(self.begins[number][block_of(np.array([row]), self.begins[number])[0], 0])
 
     def _read(self, number: int, rows: np.ndarray) -> Iterator[str]:
         """Yield the contents of rows of a source, ascending."""
         source, found = self.sources[number], 0
         want = source.asked(self.want)
-        for first, records in self._records(source, number, rows, want):
+        for first, _, records in records_at(source, want, rows, self.begins[number]):
             here = rows[(rows >= first) & (rows < first + len(records))]
             yield from (shown.written(records, row - first, want) for row in here.tolist())
             found += len(here)
             if found == len(rows):
                 return
         raise DataError(f"with_text: {printable(source.name)}: no longer has row {rows[found]}")
-
-    def _records(self, source: Source, number: int, rows: np.ndarray, want: Want) -> Iterator[tuple[int, Records]]:
-        """Yield (number of the first row, rows) of chunks that hold the rows, in order."""
-        begins = self.begins[number]
-        if (begins[:, 0] == begins[:, 1]).all():  # places are numbers of rows
-            dense = source.few != END and len(rows) * DENSE >= rows[-1] - rows[0]
-            span = (int(rows[0]), int(rows[-1]) + 1)
-            chunks = source.chunks(want, 0, span) if dense else source.chunks_of(want, rows.tolist(), self._chunk(number, int(rows[0]))[0])
-            for chunk in chunks:
-                if ((rows >= chunk.start) & (rows < chunk.start + len(chunk.data))).any():
-                    yield chunk.start, source.parse(chunk, want)
-            return
-        known = {int(place): int(before) for place, before in begins}
-        while len(rows):
-            start, first = self._chunk(number, int(rows[0]))
-            for chunk in source.chunks(want, start):
-                first = known.get(chunk.start, first)
-                if rows[0] < first:
-                    break
-                records = source.parse(chunk, want)
-                yield first, records
-                first += len(records)
-                rows = rows[rows >= first]
-                if not len(rows) or (source.few != END and rows[0] >= first + len(records)):  # far away, and the source can be read from there
-                    break
-            else:
-                return
 
 
 def reduced(source: Source, want: Want) -> Source:

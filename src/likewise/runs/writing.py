@@ -115,6 +115,8 @@ def write(fate: Outcome, report: dict[str, Any], run: Run, copy: Copy, made: dic
         tables += of_sketches(fate.documents, fate.kept, run, staged / "sketches")
     if options.pairs:
         tables.append(table(staged / "pairs.parquet", search.pairs, fate.pairs_rows, note))
+    if len(marks := collection.marks):
+        tables.append(alone(staged / "places.parquet", len(marks), lambda path: write_table([marks], marks.schema, path)))
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
     run.begin("writing", sum(step.rows or 0 for step in of_records + tables), "records")
     run.progress.resumed(sum(step.rows or 0 for step in of_records + tables if step.name in written))

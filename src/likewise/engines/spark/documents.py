@@ -41,7 +41,6 @@ class Rows(Numbered):
         super().__init__(sources, [entry_of(chunk.about) for chunk in chunks], first_side)
         self.steps, self.name, self.parts = steps, name, parts
         self.abouts = [chunk.about for chunk in chunks]
-        self.begins_of_chunks = np.cumsum([0, *(about["rows"] for about in self.abouts)])
         self.numbering = Numbering.of((about["rank"], begin, about["rows"]) for about, begin in self.begun())
         self._ids: dict[int, Ids] = {}
         self._facts: dict[Limits, tuple[Facts, Facts]] = {}
@@ -164,5 +163,5 @@ class Rows(Numbered):
 def entry_of(about: dict[str, Any]) -> dict[str, Any]:
     """The facts about a chunk as `collection.append` journals them."""
     entry = {name: about[name] for name in ("source", "rows", "found", "texts", "fields")}
-    entry |= {name: about[name] for name in ("other", "matrix", "nulls") if about[name]}
+    entry |= {name: about[name] for name in ("marks", "other", "matrix", "nulls") if about[name]}
     return entry | {"next": about["place"][1], "bytes": about["place"][2]}

@@ -17,6 +17,7 @@ from likewise.io import contents
 from likewise.io.beginning_rows import head
 from likewise.io.chunks import chunks, failed, parsed
 from likewise.io.inputs import Source
+from likewise.io.places import marked
 from likewise.io.ranges import Range
 from likewise.job import Job
 from likewise.records import Chunk, Records
@@ -82,7 +83,8 @@ def of_group(number: int, job: Job, sources: Mapping[int, Source], group: Group)
                 if left is not None and len(records) >= left:
                     records, columns = head(records, columns, left)
                 n, parts = len(records), len(columns.get("unit-size", ()))
-                about = {"at": at, "source": source, "place": place, "rows": n, "parts": parts, **facts_of(records, columns, source, rank, job)}
+                about = {"at": at, "source": source, "place": place, "rows": n, "parts": parts, "marks": marked(sources[source], records)}
+                about |= facts_of(records, columns, source, rank, job)
                 yield about_chunk(rank, rank_of_parts, about | {"digest": contents.digest(columns.pop("content")).hex()})
                 if records.rejected and not skip:
                     return

@@ -240,12 +240,34 @@ def count_lines(stream: io.RawIOBase, size: int, cr: bool) -> tuple[int, int]:
     return line, line_start
 
 
+def line_at(path: Path, number: int, cr: bool) -> Range | None:
+    """Return the offset of a line, from 1, and of the line after it; None if there are fewer lines."""
+    begins, line, at = [0][: number == 1], 1, 0
+    with open_read(path) as stream:
+        while block := stream.read(BLOCK_BYTES):
+            while cr and block.endswith(b"\r") and (more := stream.read(1)):  # CR and LF are one line end
+                block += more
+            data = np.frombuffer(block, np.uint8)
+            if line + (ends := line_ends(data, cr)) >= number:
+                places = at + 1 + np.flatnonzero(are_ends(data, cr))
+                begins += places[max(0, number - line - 1) : number - line + 1].tolist()
+                if len(begins) == 2:
+                    return begins[0], begins[1]
+            line, at = line + ends, at + len(block)
+    return (begins[0], END) if begins and begins[0] < at else None
+
+
+def are_ends(data: np.ndarray, cr: bool) -> np.ndarray:
+    """Return whether each byte ends a line, bool[n]; ``cr``: a CR without an LF does as well."""
+    end = data == LF
+    if cr:
+        end |= (data == CR) & (np.append(data[1:], 0) != LF)
+    return end
+
+
 def lines_of(path: Path, chunk: Chunk, records: Records, cr: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the first and the last line of each record of a chunk, from 1, int64[n] each."""
-    end = chunk.data == ord("\n")
-    if cr:
-        end |= (chunk.data == ord("\r")) & (np.append(chunk.data[1:], 0) != ord("\n"))
-    ends, first = np.flatnonzero(end), chunk.line
+    ends, first = np.flatnonzero(are_ends(chunk.data, cr)), chunk.line
     if not first:
         with open_read(path) as stream:
             first, _ = count_lines(stream, chunk.start, cr)
