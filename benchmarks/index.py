@@ -36,11 +36,16 @@ def task(name: str, *arguments: object) -> Any:
     return contest.answer("likewise", [sys.executable, "-P", str(HERE / "index_tasks.py"), name, *map(str, arguments)])
 
 
-def scores(found: Pairs, right: Pairs) -> str:
+def quality(found: Pairs, right: Pairs) -> dict[str, float]:
     """Recall and precision of the pairs of the queries that brute force answered."""
     found = {pair for pair in found if pair[0] < TRUE}
     hits = len(found & right)
-    return f"{hits / max(1, len(right)):.4f} | {hits / max(1, len(found)):.4f}"
+    return {"recall": hits / max(1, len(right)), "precision": hits / max(1, len(found))}
+
+
+def scores(found: Pairs, right: Pairs) -> str:
+    figures = quality(found, right)
+    return f"{figures['recall']:.4f} | {figures['precision']:.4f}"
 
 
 def per_second(figures: dict[str, float], count: int) -> float:
@@ -97,6 +102,7 @@ def in_bulk(options: Any, documents: Path, asked: Path, right: Pairs, table: Tab
     shutil.rmtree(folder / "out")
     whole, alike = figures["build, full"]["build"], figures["dedup"]["dedup"]
     peer = datasketch(options, documents, asked, options.peer) if contest.installed("datasketch", options.python) else None
+    figures |= {"documents": n, "quality": {}}
     figures["datasketch"] = peer and {name: peer[name] for name in ("documents", "build", "query", "queries", "bytes")}
     rate = per_second(whole, n)
     ratio = f"{whole['cpu'] / alike['cpu']:.2f} times the time of dedup"
@@ -111,7 +117,8 @@ def in_bulk(options: Any, documents: Path, asked: Path, right: Pairs, table: Tab
         table.line("bytes a document", "datasketch, in memory", f"{peer['bytes']:,.0f}")
     for sets in ("full", "compact"):
         found = figures[f"query, {sets}"] = task("query", folder / f"{sets}.lw", asked, ALONE, folder / "answers.json")
-        score = scores({(a, b) for a, b in json.loads((folder / "answers.json").read_text())}, right)
+        answers = {(a, b) for a, b in json.loads((folder / "answers.json").read_text())}
+        score, figures["quality"]["likewise"] = scores(answers, right), quality(answers, right)
         one, many = per_second(found["one at a time"], found["alone"]), per_second(found["in batches"], found["queries"])
         beside = per_second(peer["query"], peer["queries"]) if peer else float("nan")
         table.line(
@@ -126,6 +133,7 @@ def in_bulk(options: Any, documents: Path, asked: Path, right: Pairs, table: Tab
         table.line("opening, with kernels to load / again", f"likewise, {sets}", " / ".join(opened))
     if peer:
         here = {pair for pair in right if pair[1] < peer["documents"]}
+        figures["quality"]["datasketch"] = quality(peer["verified"], here)
         name = f"datasketch, {peer['documents']:,} documents"
         table.line(
             "query, one at a time",

@@ -5,8 +5,9 @@
 
 DATA holds fm.X.npy, fm.Q.npy and fm.l2.npz (Fashion-MNIST: 60,000 x 784, 10,000 queries, k = 10 by L2), wl.X.npy, wl.Q.npy and wl.cos.npz (text
 embeddings: 117,000 x 256, 5,000 queries, by cosine); the truth's S are the exact squared distances, or cosines, of the k nearest.
+made: the vectors of made.py, by cosine.
 Each contender is a separate process; all run in turn for several rounds, with median, minimum and maximum. Imports, reading and compiling are
-not timed. Peers run in the environment of PYTHON ($BENCH_VENVS/neighbors by default); a missing one is reported.
+not timed. Peers run in the environment of PYTHON ($BENCH_VENVS/vectors by default); a missing one is reported.
 
 A graph (hnswlib) pays off if it is kept: once built, it answers a query in a fraction of a millisecond. likewise keeps no index and
 encodes all items first, a tenth of a second here: use it for many queries at once, or if the recall must be known in advance.
@@ -26,10 +27,10 @@ import numpy as np
 
 import contest
 
-TASKS = {"fm": ("l2", "fm.l2.npz"), "wl": ("cosine", "wl.cos.npz")}
+TASKS = {"fm": ("l2", "fm.l2.npz"), "wl": ("cosine", "wl.cos.npz"), "made": ("cosine", "made.cos.npz")}
 K = 10
 #: Settings at which a peer reaches a recall of 0.99, or its best: probed lists of 256; candidates of the graph.
-PROBES, BREADTH = {"fm": 8, "wl": 128}, {"fm": 40, "wl": 320}
+PROBES, BREADTH = {"fm": 8, "wl": 128, "made": 8}, {"fm": 40, "wl": 320, "made": 40}
 
 
 def unit(vectors):
@@ -42,9 +43,10 @@ def unit(vectors):
 def likewise(items, queries, task, **more):
     from likewise.engines.threads import Threads
     from likewise.nearest.neighbors import neighbors
+    from likewise.stages.workers import Workers
 
     engine = Threads()
-    some = {"run": engine.run, "shares": engine.threads, **more}
+    some = {"workers": Workers(engine.run, engine.number), **more}
     neighbors(items[:4000], queries[:40], TASKS[task][0], K, **some)  # compiles
     began = time.perf_counter()
     found = neighbors(items, queries, TASKS[task][0], K, **some)
@@ -153,9 +155,9 @@ def recall(data: Path, task: str, ids: np.ndarray) -> float:
 def main() -> None:
     parser = contest.arguments(__doc__)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--tasks", nargs="*", default=list(TASKS))
+    parser.add_argument("--tasks", nargs="*", default=["fm", "wl"])
     parser.add_argument("--only", nargs="*", default=list(CONTENDERS))
-    parser.add_argument("--peers", type=Path, default=contest.VENVS / "neighbors" / "bin" / "python")
+    parser.add_argument("--peers", type=Path, default=contest.VENVS / "vectors" / "bin" / "python")
     parser.add_argument("--contend", nargs=3, help=argparse.SUPPRESS)  # name, task and file of ids: one contender, in this process
     options = parser.parse_args()
     if options.contend:

@@ -4,16 +4,15 @@
     python benchmarks/sets.py DATA [--thresholds 0.8 0.5] [--rounds 3] [--only NAME ...] [--json FILE]
 
 DATA holds lic.sets.npz (sets: offsets ptr, elements tok, and voc, how many elements there are) and lic.pairs.npz (every pair with Jaccard
-similarity 0.5 or more, by exact counting: i, j, and its similarity v). Each contender runs in a separate process; the clock runs from sets
-in memory, as arrays or lists, to all pairs in memory as arrays. Reading, imports and compiling are excluded, the
-last by one uncounted run on a few sets. Peers run in the environment $BENCH_VENV; likewise runs in the one that runs this.
+similarity 0.5 or more, by exact counting: i, j, and its similarity v); made.py makes such files. Each contender runs in a separate process; the
+clock runs from sets in memory, as arrays or lists, to all pairs in memory as arrays. Reading, imports and compiling are excluded, the last by one
+uncounted run on a few sets. Peers run in the environment $BENCH_VENVS/sets; likewise runs in the one that runs this.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-import os
 import statistics
 import sys
 import tempfile
@@ -26,7 +25,7 @@ import numpy as np
 
 import contest
 
-VENV = Path(os.environ.get("BENCH_VENV", "bench-data/venv"))
+PEERS = contest.VENVS / "sets" / "bin" / "python"
 Pairs = tuple[np.ndarray, np.ndarray]
 #: Sets of the uncounted run.
 FEW = 200
@@ -41,7 +40,7 @@ def likewise(offsets: np.ndarray, elements: np.ndarray, different: int) -> Calla
     values, engine = elements.astype(np.uint64), Threads()
 
     def pairs(threshold: str, sets: int) -> Pairs:
-        workers = Workers(engine.run, engine.threads)
+        workers = Workers(engine.run, engine.number)
         join = SetJoin(ranked(values, offsets[: sets + 1], workers=workers), Fraction(threshold), workers=workers)
         blocks = list(join.pairs())
         return np.concatenate([block.left for block in blocks]), np.concatenate([block.right for block in blocks])
@@ -126,7 +125,7 @@ def main() -> None:
         scores: dict[str, dict[str, float]] = {}
         for _ in range(options.rounds):
             for name in options.only or CONTENDERS:
-                python = sys.executable if name.startswith("likewise") else str(VENV / "bin" / "python")
+                python = sys.executable if name.startswith("likewise") else str(PEERS)
                 with tempfile.TemporaryDirectory() as folder:
                     out = Path(folder) / "pairs.npy"
                     command = [python, __file__, str(options.data), "--thresholds", threshold, "--contend", name, str(out)]

@@ -180,7 +180,8 @@ def main() -> None:
     options = parser.parse_args()
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    corpus, similar = spark_data.prepared(folder, options.documents)
+    corpus, truth = spark_data.prepared(folder, options.documents)
+    similar = spark_data.similar(truth)
     start = folder / "start.jsonl"
     start.write_text("".join(f'{{"id":{row},"text":"one two three four five six {row}"}}\n' for row in range(3)))
     table: dict[str, Any] = {"documents": options.documents, "bytes": corpus.stat().st_size, "load": os.getloadavg(), "runs": []}

@@ -66,28 +66,36 @@ def runs(words: np.ndarray) -> np.ndarray:
     return np.unique(mixed)
 
 
-def pairs(documents: list[np.ndarray], family: np.ndarray) -> Iterator[tuple[int, int]]:
-    """The pairs of documents (earlier, later) with four fifths of their runs in common."""
+def pairs(documents: list[np.ndarray], family: np.ndarray) -> Iterator[tuple[int, int, int, int, int]]:
+    """The pairs of documents with a similarity of 0.5 or more: earlier, later, runs in common, runs of the earlier and of the later one."""
     order = np.argsort(family, kind="stable")
     for members in np.split(order, np.flatnonzero(np.diff(family[order])) + 1):
         sets = [runs(documents[member]) for member in members] if len(members) > 1 else []
         for later, there in enumerate(sets):
             for earlier in range(later):
                 both = len(np.intersect1d(sets[earlier], there, assume_unique=True))
-                if 5 * both >= 4 * (len(sets[earlier]) + len(there) - both):
-                    yield int(members[earlier]), int(members[later])
+                if 2 * both >= len(sets[earlier]) + len(there) - both:
+                    yield int(members[earlier]), int(members[later]), both, len(sets[earlier]), len(there)
 
 
-def prepared(folder: Path, n: int) -> tuple[Path, np.ndarray]:
-    """The file of n documents, and their similar pairs, int64[m, 2]; both are made if they are not there."""
-    file, truth = folder / f"families-{n}.jsonl", folder / f"families-{n}.npy"
+def prepared(folder: Path, n: int) -> tuple[Path, Path]:
+    """The file of n documents, and the file of their similar pairs, as compare.py reads it; both are made if they are not there."""
+    file, truth = folder / f"families-{n}.jsonl", folder / f"families-{n}.npz"
     if not truth.exists():
         known, row, found = index_data.vocabulary(), 0, []
         with file.open("w") as out:
             for documents, family in families(n):
-                found += [(row + earlier, row + later) for earlier, later in pairs(documents, family)]
+                found += [(row + earlier, row + later, *counts) for earlier, later, *counts in pairs(documents, family)]
                 for words in documents:
                     out.write(json.dumps({"id": row, "text": " ".join(known[words])}) + "\n")
                     row += 1
-        np.save(truth, np.array(found, np.int64).reshape(-1, 2))
-    return file, np.load(truth)
+        i, j, inter, si, sj = np.array(sorted(found), np.int64).reshape(-1, 5).T
+        np.savez(truth, n=n, i=i, j=j, inter=inter, si=si, sj=sj)
+    return file, truth
+
+
+def similar(truth: Path) -> np.ndarray:
+    """The pairs of similarity 0.8 or more, int64[m, 2]."""
+    known = np.load(truth)
+    near = 5 * known["inter"] >= 4 * (known["si"] + known["sj"] - known["inter"])
+    return np.stack([known["i"], known["j"]], axis=1)[near]

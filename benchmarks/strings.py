@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Pairs and neighbors of synthetic names, against RapidFuzz alone over the same data.
 
-    python benchmarks/strings.py [--names 10000] [--base 20000] [--queries 1000] [--rounds 3]
+    python benchmarks/strings.py [--names 10000] [--base 20000] [--queries 1000] [--rounds 3] [--json FILE]
 
 Names have two words of two to four syllables each; a third are others with an edit. likewise finds all pairs above a threshold, and the nearest name
 of each query, from Python lists to the result, on one thread. RapidFuzz computes all pairs with `cdist` and a cutoff, and the nearest
@@ -11,7 +11,6 @@ recall and precision of likewise against RapidFuzz's values.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
@@ -22,6 +21,7 @@ import pyarrow as pa
 from rapidfuzz import process
 from rapidfuzz.distance import Indel, JaroWinkler, Levenshtein
 
+import contest
 import likewise as lw
 
 SYLLABLES = ["an", "bel", "cor", "dun", "el", "fra", "gor", "hil", "is", "jo", "ka", "lin", "mar", "nor", "os", "pe", "quin", "ro"]
@@ -87,32 +87,38 @@ def extracted(base: list[str], queries: list[str], by: str) -> list[int]:
     return [process.extractOne(query, base, scorer=SCORERS[by])[2] for query in queries]
 
 
-def report(name: str, ours: list[float], peers: dict[str, list[float]], quality: str) -> None:
+def report(name: str, ours: list[float], peers: dict[str, list[float]], quality: str, figures: dict[str, float]) -> list[dict[str, Any]]:
+    """Print a line of the table; return its rows."""
     mine = statistics.median(ours)
-    others = ", ".join(f"{peer} {statistics.median(taken):.2f} s (x{statistics.median(taken) / mine:.1f})" for peer, taken in peers.items())
+    rows = [{"case": name, "contender": "likewise", "cpu": mine, **figures}]
+    rows += [{"case": name, "contender": f"RapidFuzz {peer}", "cpu": statistics.median(taken)} for peer, taken in peers.items()]
+    others = ", ".join(f"{row['contender']} {row['cpu']:.2f} s (x{row['cpu'] / mine:.1f})" for row in rows[1:])
     print(f"{name:30} likewise {mine:.2f} s, {others}; {quality}", flush=True)
+    return rows
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, number in {"names": 10_000, "base": 20_000, "queries": 1_000, "rounds": 3}.items():
+    parser = contest.arguments(__doc__)
+    for name, number in {"names": 10_000, "base": 20_000, "queries": 1_000}.items():
         parser.add_argument(f"--{name}", type=int, default=number)
     given = parser.parse_args()
-    texts = names(given.names, 1)
+    texts, rows = names(given.names, 1), []
     for by, threshold in CASES:
         pairs(texts, by, threshold)  # not counted: compiles kernels
         rounds = [(timed(pairs, texts, by, threshold), timed(all_pairs, texts, by, threshold)) for _ in range(given.rounds)]
         ours, truth = rounds[0][0][1], rounds[0][1][1]
-        quality = f"{len(truth):,} pairs, recall {len(ours & truth) / len(truth):.4f}, precision {len(ours & truth) / len(ours):.4f}"
-        report(f"pairs by {by} {threshold}", [one[0] for one, _ in rounds], {"cdist": [other[0] for _, other in rounds]}, quality)
+        figures = {"recall": len(ours & truth) / len(truth), "precision": len(ours & truth) / len(ours)}
+        quality = f"{len(truth):,} pairs, recall {figures['recall']:.4f}, precision {figures['precision']:.4f}"
+        rows += report(f"pairs by {by} {threshold}", [one[0] for one, _ in rounds], {"cdist": [other[0] for _, other in rounds]}, quality, figures)
     base, queries = names(given.base, 2), names(given.queries, 3)
     for by in SCORERS:
         nearest(base[:300], queries[:10], by)
         rounds = [tuple(timed(function, base, queries, by) for function in (nearest, extracted, best)) for _ in range(given.rounds)]
         (_, table), (_, items), _ = rounds[0]
-        right = np.mean(np.array(items) == table["id_b"].to_numpy()) if len(table) == len(queries) else float("nan")
+        right = float(np.mean(np.array(items) == table["id_b"].to_numpy()) if len(table) == len(queries) else float("nan"))
         peers = {"extractOne": [two[0] for _, two, _ in rounds], "cdist": [three[0] for _, _, three in rounds]}
-        report(f"nearest by {by}", [one[0] for one, _, _ in rounds], peers, f"the same name for {right:.2%} of the queries")
+        rows += report(f"nearest by {by}", [one[0] for one, _, _ in rounds], peers, f"the same name for {right:.2%} of the queries", {"same": right})
+    contest.keep(rows, given.json)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """likewise and its peers on all pairs of vectors and of fingerprints: each contender a separate process, in turn, with medians and recall.
 
-    python benchmarks/vectors.py DATA [--tasks wl fm fp] [--rounds 3] [--only NAME ...] [--slow] [--json FILE]
+    python benchmarks/vectors.py DATA [--tasks wl fm fp made] [--rounds 3] [--only NAME ...] [--slow] [--json FILE]
 
 DATA: arrays of vectors wl.X.npy (cosine of 0.9 or more) and fm.X.npy (0.975), and of fingerprints fp.npy, uint64[n] (3 bits or fewer); and every
 pair of them, exact: wl.pairs.npz and fm.pairs.npz with i, j and t, the threshold, fp.pairs.npz with K = i * n + j, i < j, ascending.
+made: the vectors of made.py, which makes fp, too.
 Peers run in the environment $BENCH_VENVS/vectors (faiss-cpu, hnswlib, numpy). The time, measured inside the process, is from arrays in
 memory to pairs in memory, without imports, reading and compiling. Both cores; --slow adds contenders that take a minute or more.
 "half product" is a lower bound, not a contender: the float32 products of each vector with those after it, and nothing else.
@@ -168,7 +169,8 @@ def faiss_codes(folder: Path, task: str, bits: int, flips: int) -> Callable[[], 
 def sampled(folder: Path, task: str) -> np.ndarray:
     n, keys = len(np.load(folder / f"{task}.npy", mmap_mode="r")), np.load(folder / f"{task}.pairs.npz")["K"]
     rng = np.random.default_rng(5)
-    ends = rng.choice(np.unique(np.concatenate([keys // n, keys % n])), SAMPLE // 2, replace=False)
+    ends = np.unique(np.concatenate([keys // n, keys % n]))
+    ends = rng.choice(ends, min(len(ends), SAMPLE // 2), replace=False)
     return np.unique(np.concatenate([ends, rng.integers(0, n, SAMPLE // 2)]))
 
 
@@ -187,6 +189,7 @@ JOINS = {
 TASKS: dict[str, dict] = {
     "wl": JOINS,
     "fm": JOINS,
+    "made": JOINS,
     "fp": {"likewise": (likewise_codes, (), False), "faiss BinaryHash 24, 2 flips": (faiss_codes, (24, 2), False)},
 }
 
@@ -224,7 +227,7 @@ def pair_keys(i: np.ndarray, j: np.ndarray, n: int) -> np.ndarray:
 def main() -> None:
     parser = contest.arguments(__doc__)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--tasks", nargs="*", default=list(TASKS), choices=list(TASKS))
+    parser.add_argument("--tasks", nargs="*", default=["wl", "fm", "fp"], choices=list(TASKS))
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--slow", action="store_true")
     parser.add_argument("--work", metavar="CONTENDER", help=argparse.SUPPRESS)
