@@ -83,6 +83,16 @@ class Edits(NamedTuple):
         return self._replace(row=self.row[here] - first, begin=self.begin[here], end=self.end[here])
 
 
+class Chosen(NamedTuple):
+    """Rows of one source to write, with columns added, or with parts of their texts cut out (`io.formats.Format.write`)."""
+
+    keep: np.ndarray  # bool[n]
+    start: np.ndarray  # int64[n]
+    length: np.ndarray  # int64[n]
+    added: pa.Table | None = None
+    edits: Edits | None = None
+
+
 class Rejected(NamedTuple):
     """A row that cannot be decoded: its number in the chunk, the reason with the place, and its bytes.
 

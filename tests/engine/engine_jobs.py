@@ -25,6 +25,14 @@ def about(out: Path) -> dict[str, Any]:
     return manifest
 
 
+def same_output(out: Path, wanted: Path) -> None:
+    """Compare the files of two outputs, byte by byte, except for the facts about the runs."""
+    expected, here = contents(wanted), contents(out)
+    assert here.keys() == expected.keys()
+    assert [name for name in here if name not in OF_THE_RUN and here[name] != expected[name]] == []
+    assert about(out) == about(wanted)
+
+
 def words(rng: np.random.Generator, n: int, vocabulary: int, size: int) -> list[list[int]]:
     """Lists of numbers. Two in five repeat an earlier list with up to four numbers changed."""
     made: list[list[int]] = []

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from likewise.engines.engine import written
 from likewise.io import contents
 from likewise.io.chunks import chunks, failed, parsed
 from likewise.job import Job
@@ -252,11 +253,9 @@ def overfull_in(path: Path, order: Order, kept: np.ndarray) -> tuple[Splits, Ove
 
 
 def keep(order: Order) -> None:
-    """A source, kept/ -> its kept records, unchanged, in the output; and written/: their number."""
-    source, target, edits = order.more
-    rows = read(order.folder / "kept" / f"{order.number:05}.parquet", "keep", "start", "length")
-    written = source.format.write(source.path, target, *rows, None, in_turn, *([] if edits is None else [edits]))
-    write(order.folder / "written" / f"{order.number:05}.parquet", rows=[written])
+    """Some rows of a source -> its kept records, unchanged, in the output; and written/: their number."""
+    source, target, rows = order.more
+    write(order.folder / "written" / f"{order.number:05}.parquet", rows=[written(source, target, rows, in_turn)])
 
 
 STEPS = {step.__name__: step for step in (rows, copies, collide, compare, settle, budget, keep)}

@@ -29,7 +29,7 @@ from likewise.io.collection import Collection, append
 from likewise.io.inputs import Source
 from likewise.io.room import Sketched
 from likewise.items import binary
-from likewise.records import Records, Rejected
+from likewise.records import Chosen, Records, Rejected
 from likewise.runs.distinct import distinct
 from likewise.runs.fate import Fate, outcome
 from likewise.runs.items import Items, Run
@@ -160,11 +160,9 @@ class Partitioned:
         removals = Removals(representative, valued(Compared(*best), job), matches, values, 0)
         return removals, Found(cut.recall(job.recall, len(order)), spread(sizes), cut, list(map(tuple, hottest.tolist())), {})
 
-    def write(self, source: Source, target: Path, keep: Any, start: Any, length: Any, added: None, each: Any, edits: Any = None) -> int:
-        assert added is None
+    def write(self, source: Source, target: Path, rows: Chosen, each: Any) -> int:
         number = next(self.written)
-        write(self.folder / "kept" / f"{number:05}.parquet", keep=keep, start=start, length=length)
-        self.order("keep", number, (source, target, edits))
+        self.order("keep", number, (source, target, rows))
         return int(read(self.folder / "written" / f"{number:05}.parquet", "rows")[0][0])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_jobs import JOBS, OF_THE_RUN, about, contents, halved, lines
+from engine_jobs import JOBS, halved, lines, same_output
 from processes import Partitioned, Processes
 
 import likewise as lw
@@ -38,7 +38,6 @@ def test_partitions_in_other_processes_give_the_same_bytes(tmp_path, pool, job):
     (tmp_path / "in").mkdir()
     choices = make(tmp_path / "in") | more
     local = lw.dedup(tmp_path / "in", out=tmp_path / "local", **choices)
-    wanted = contents(tmp_path / "local")
     assert local.report.get("units", local.report["counts"])["removed_near"] > 30
     assert (local.report["budget"]["cut"] > 0) == (job == "banners")
     for parts in numbers:
@@ -46,10 +45,7 @@ def test_partitions_in_other_processes_give_the_same_bytes(tmp_path, pool, job):
         found = partitioned(tmp_path / "in", out, pool, parts, **choices)
         assert found.report == local.report
         assert len(list((tmp_path / f"{parts}.tables" / "rows").iterdir())) > 2  # ranges
-        here = contents(out)
-        assert here.keys() == wanted.keys()
-        assert [name for name in here if name not in OF_THE_RUN and here[name] != wanted[name]] == []
-        assert about(out) == about(tmp_path / "local")
+        same_output(out, tmp_path / "local")
 
 
 @pytest.mark.parametrize("also_inside", [False, True])
@@ -63,9 +59,7 @@ def test_partitions_compare_with_a_second_collection(tmp_path, pool, job, also_i
     assert local.report["counts"]["removed_near"] > 15 and local.report["against"]["read"] > 100
     assert (local.report["budget"]["cut"] > 0) == (job == "banners")
     assert partitioned(first, tmp_path / "parts", pool, 3, against=second, **choices).report == local.report
-    wanted, here = contents(tmp_path / "local"), contents(tmp_path / "parts")
-    assert here.keys() == wanted.keys()
-    assert [name for name in here if name not in OF_THE_RUN and here[name] != wanted[name]] == []
+    same_output(tmp_path / "parts", tmp_path / "local")
 
 
 @pytest.mark.parametrize("also_inside", [False, True])
@@ -77,6 +71,5 @@ def test_partitions_compare_with_an_index(tmp_path, pool, also_inside):
     local = lw.dedup(tmp_path / "new.jsonl", against=index, out=tmp_path / "local", also_inside=also_inside)
     assert local.counts["removed_near"] == 50 and local.report["against"]["empty"] == 1
     found = partitioned(tmp_path / "new.jsonl", tmp_path / "parts", pool, 3, against=index, also_inside=also_inside)
-    wanted, here = contents(tmp_path / "local"), contents(tmp_path / "parts")
-    assert found.report == local.report and here.keys() == wanted.keys()
-    assert [name for name in here if name not in OF_THE_RUN and here[name] != wanted[name]] == []
+    assert found.report == local.report
+    same_output(tmp_path / "parts", tmp_path / "local")

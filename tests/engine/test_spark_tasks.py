@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import pickle
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
@@ -15,17 +17,20 @@ import pyarrow.parquet as pq
 import pytest
 
 import likewise as lw
-from likewise.engines.spark import sketching
+from likewise.engines.spark import comparing, sketching
 from likewise.engines.spark.rows import chunks_of
 from likewise.engines.spark.session import explained
 from likewise.engines.spark.sketching import CHUNK, Group, of_group
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import MOST_ROWS, Task, raised
-from likewise.engines.spark.writing import Written, written
+from likewise.engines.spark.writing import written
 from likewise.errors import LikewiseError
+from likewise.io import storage
 from likewise.io.inputs import Sources, resolve
+from likewise.records import Chosen
 from likewise.runs.inspection import inspect_inputs
 from likewise.runs.session import resolved
+from likewise.stages.verify import Compared
 
 
 @pytest.fixture
@@ -92,14 +97,24 @@ def test_vectors_of_several_tasks_state_one_dimension(tmp_path: Path, dims: tupl
     assert (tmp_path / "steps/rows").exists() == (not said)
 
 
+def test_ratios_of_pairs_of_billions_of_items() -> None:
+    """Here the square of an item's number does not fit in int64."""
+    pairs = np.array([5 << 32, 5 << 32, 9 << 32, 7]), np.array([3 << 32, 4, 5 << 32, 3])
+    similar = np.array([9 << 32, 5 << 32, 6 << 32]), np.array([5 << 32, 3 << 32, 4])
+    found = comparing.ratios_of(pairs, similar, Compared(np.array([7, 8, 9]), np.array([10, 11, 12])))
+    assert found.overlap.tolist() == [8, -1, 7, -1] and found.out_of.tolist() == [11, 0, 10, 0]
+    none = np.zeros(0, np.int64)
+    assert comparing.ratios_of(pairs, (none, none), Compared(none, none)).overlap.tolist() == [-1] * 4
+
+
 def attempt(sources: Sources, target: Path, steps: Path, keep: list[bool]) -> list[tuple[int, str | None]]:
     """The answer of a task that writes rows of the first source."""
-    given = steps / "rows.npz"
+    given = steps / "rows.pickle"
     length = np.array([len(line) for line in sources[0].path.read_bytes().splitlines(keepends=True)])
-    Written(np.array(keep), np.cumsum(length) - length, length, None, None).stored(given)
+    given.write_bytes(pickle.dumps(Chosen(np.array(keep), np.cumsum(length) - length, length)))
     batches = iter([pa.record_batch({"id": [0]}), pa.record_batch({"id": pa.array([], pa.int64())})])
-    said = [row for batch in written(batches, sources[0], target, given, None, None) for row in batch.to_pylist()]
-    assert [path.name for path in steps.iterdir()] == ["rows.npz"]
+    said = [row for batch in written(batches, sources[0], target, given) for row in batch.to_pylist()]
+    assert [path.name for path in steps.iterdir()] == ["rows.pickle"]
     return [(row["rows"], row["error"]) for row in said]
 
 
@@ -129,3 +144,37 @@ def test_an_attempt_that_fails_leaves_nothing_in_the_output(sources: Sources, tm
     assert error is not None
     again = raised(**json.loads(error))
     assert type(again) is lw.DataError and str(again) == "a.jsonl: damaged"
+
+
+def test_an_attempt_that_fails_leaves_no_half_file_among_text_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first attempt writes one of two files; the second one replaces what a third one, which came first, has written."""
+    (tmp_path / "in/more").mkdir(parents=True)
+    for name in ("a.txt", "more/b.txt", "more/c.txt"):
+        (tmp_path / "in" / name).write_text(f"text of {name}")
+    steps, out = tmp_path / "steps", tmp_path / "out"
+    steps.mkdir()
+    out.mkdir()
+    sources = resolve([tmp_path / "in"])
+    given = steps / "rows.pickle"
+    given.write_bytes(pickle.dumps(Chosen(np.array([True, False, True]), np.zeros(3, np.int64), np.zeros(3, np.int64))))
+
+    def tried() -> list[str]:
+        [said] = [row for batch in written(iter([pa.record_batch({"id": [0]})]), sources[0], out, given) for row in batch.to_pylist()]
+        assert said["error"] is None and said["rows"] == 2
+        return sorted(str(path.relative_to(out)) for path in out.rglob("*.txt"))
+
+    copy = storage.copy
+
+    def fails(path: Path, place: Path) -> None:
+        if path.name == "c.txt":
+            place.write_text("half")
+            raise OSError(errno.ENOSPC, "no room")
+        copy(path, place)
+
+    monkeypatch.setattr(storage, "copy", fails)
+    with pytest.raises(OSError, match="No space left"):
+        tried()
+    assert [*out.iterdir()] == [] and [path.name for path in steps.iterdir()] == ["rows.pickle"]
+    monkeypatch.setattr(storage, "copy", copy)
+    assert tried() == tried() == ["a.txt", "more/c.txt"]
+    assert (out / "more/c.txt").read_text() == "text of more/c.txt" and [path.name for path in steps.iterdir()] == ["rows.pickle"]

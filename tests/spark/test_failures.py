@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_jobs import OF_THE_RUN, about, banners, contents, texts
+from engine_jobs import banners, same_output, texts
 
 import likewise as lw
 from command_line import SOURCE
@@ -49,14 +49,6 @@ def inputs(tmp_path: Path) -> Path:
     return tmp_path / "in"
 
 
-def same(out: Path, local: Path) -> None:
-    """Two outputs have the same files with the same bytes, except for the facts about the runs."""
-    wanted, here = contents(local), contents(out)
-    assert here.keys() == wanted.keys()
-    assert [name for name in here if name not in OF_THE_RUN and here[name] != wanted[name]] == []
-    assert about(out) == about(local)
-
-
 def finished(work: Path) -> dict[str, int]:
     """The finished steps in a work folder, and when each was finished."""
     return {path.parent.name: path.stat().st_mtime_ns for path in (work / "spark").glob(f"*/{MANIFEST}")}
@@ -89,7 +81,7 @@ def test_a_worker_killed_in_the_middle_of_a_shuffle(standalone: Cluster, inputs:
         standalone.begin_worker("worker2")
         standalone.until(lambda: standalone.workers() == 2, "a new worker")
     assert "Lost executor" in capfd.readouterr().err
-    same(tmp_path / "out", tmp_path / "local")
+    same_output(tmp_path / "out", tmp_path / "local")
 
 
 def test_a_driver_killed_after_steps_is_resumed(standalone: Cluster, inputs: Path, tmp_path: Path, scaled: Callable[[Any, Any], Any]) -> None:
@@ -108,7 +100,7 @@ def test_a_driver_killed_after_steps_is_resumed(standalone: Cluster, inputs: Pat
         assert {name: now[name] for name in before} == before and len(now) == len(before) + each
         before, kills = now, kills + 1
     assert kills >= 2 and not work.exists()
-    same(tmp_path / "out", tmp_path / "local")
+    same_output(tmp_path / "out", tmp_path / "local")
 
 
 def test_the_command_line_by_spark_connect_writes_the_same_bytes(standalone: Cluster, inputs: Path, tmp_path: Path) -> None:
@@ -125,7 +117,7 @@ def test_the_command_line_by_spark_connect_writes_the_same_bytes(standalone: Clu
             assert json.loads((tmp_path / out / "run.json").read_text())["engine"] == ("spark" if more else "local")
     finally:
         standalone.kill("connect")
-    same(tmp_path / "out", tmp_path / "local")
+    same_output(tmp_path / "out", tmp_path / "local")
 
 
 def test_executors_read_an_object_store(standalone: Cluster, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,4 +131,4 @@ def test_executors_read_an_object_store(standalone: Cluster, inputs: Path, tmp_p
         lw.dedup("s3://bucket/in", out=tmp_path / "local", **choices)
         with made(standalone, **settings):
             lw.dedup("s3://bucket/in", out=tmp_path / "out", engine="spark", **choices)
-    same(tmp_path / "out", tmp_path / "local")
+    same_output(tmp_path / "out", tmp_path / "local")

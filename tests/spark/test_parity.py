@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from engine_jobs import JOBS, LARGE, OF_THE_RUN, about, contents, halved
+from engine_jobs import JOBS, LARGE, halved, same_output
 
 import likewise as lw
 from likewise.engines.spark import lazily, settling
@@ -50,13 +50,9 @@ def on_spark(session: Any, given: Any, out: Path, parts: int, task: int = 8_000,
 
 
 def agree(local: lw.Removal, found: lw.Removal) -> None:
-    """Compare the files of two outputs, byte by byte."""
     assert found.report == local.report
     assert found.compared >= found.report["matched"]
-    wanted, here = contents(local.out), contents(found.out)
-    assert here.keys() == wanted.keys()
-    assert [name for name in here if name not in OF_THE_RUN and here[name] != wanted[name]] == []
-    assert about(found.out) == about(local.out)
+    same_output(found.out, local.out)
 
 
 def test_partitions_tasks_and_batches_do_not_change_a_byte(tmp_path, spark, job, parts, task, batch):

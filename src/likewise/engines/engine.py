@@ -17,15 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from likewise.io.collection import Collection
     from likewise.io.inputs import Source
     from likewise.io.numbered import Numbered
     from likewise.job import Job
     from likewise.joins.pairs import PairBlock
-    from likewise.records import Each, Edits
-    from likewise.runs.fate import Chosen
+    from likewise.records import Chosen, Each
     from likewise.runs.items import Items
     from likewise.runs.results import Search
     from likewise.runs.tables import Rows
@@ -164,18 +161,14 @@ class Engine(Protocol):
         No bucket is overfull here. side: uint8[items] or none; 1, 2 or 3 for items of A, B or both, if only pairs across are wanted.
         """
 
-    def write(
-        self,
-        source: Source,
-        target: Path,
-        keep: np.ndarray,
-        start: np.ndarray,
-        length: np.ndarray,
-        added: pa.Table | None,
-        each: Each,
-        edits: Edits | None = None,
-    ) -> int:
-        """Write rows of a source, byte for byte but for ``edits``, and return their number.
+    def write(self, source: Source, target: Path, rows: Chosen, each: Each) -> int:
+        """Write rows of a source, byte for byte but for ``rows.edits``, and return their number.
 
         `io.formats.Format.write` explains the arguments. May be called for several sources at once.
         """
+
+
+def written(source: Source, target: Path, rows: Chosen, each: Each) -> int:
+    """Write rows of a source in this process, and return their number."""
+    more = {} if rows.edits is None else {"edits": rows.edits}  # not all formats take them
+    return source.format.write(source.path, target, rows.keep, rows.start, rows.length, rows.added, each, **more)

@@ -12,9 +12,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
-from likewise.engines.engine import Distinct, Found
+from likewise.engines.engine import Distinct, Found, written
 from likewise.io.collection import Collection, read
 from likewise.io.inputs import Source
 from likewise.io.numbered import Numbered
@@ -26,7 +25,7 @@ from likewise.job import Job
 from likewise.joins.greedy import removals
 from likewise.joins.pairs import Among, Counts, PairBlock
 from likewise.methods import Measure, Text
-from likewise.records import TEXT, Each, Edits
+from likewise.records import TEXT, Chosen, Each
 from likewise.runs.distinct import distinct
 from likewise.runs.fate import Fate, outcome
 from likewise.runs.items import Items, Run, sets
@@ -122,19 +121,8 @@ class Local:
     def pairs(self, items: Items, side: np.ndarray) -> Iterator[PairBlock]:
         yield from pair_source(self.run.job)(items, self.run, side)
 
-    def write(
-        self,
-        source: Source,
-        target: Path,
-        keep: np.ndarray,
-        start: np.ndarray,
-        length: np.ndarray,
-        added: pa.Table | None,
-        each: Each,
-        edits: Edits | None = None,
-    ) -> int:
-        more = {} if edits is None else {"edits": edits}  # not all formats take them
-        return source.format.write(source.path, target, keep, start, length, added, each, **more)
+    def write(self, source: Source, target: Path, rows: Chosen, each: Each) -> int:
+        return written(source, target, rows, each)
 
 
 def stored_sets(collection: Collection) -> tuple[Stored, int]:

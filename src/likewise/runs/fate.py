@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +17,7 @@ from likewise.io.numbered import Numbered
 from likewise.io.units import Units
 from likewise.job import Job
 from likewise.kernels.units import outcomes
-from likewise.records import REJECTED, Edits
+from likewise.records import REJECTED, Chosen, Edits
 from likewise.runs import decided, tables
 from likewise.runs.distinct import in_order
 from likewise.runs.items import Items, Run
@@ -32,16 +31,6 @@ from likewise.stages.settle import Removals
 
 #: Default of --min-left: a document of which no token is left is removed.
 LEAST_LEFT = 1
-
-
-class Chosen(NamedTuple):
-    """Rows of one source to write (`engines.engine.Engine.write`)."""
-
-    keep: np.ndarray  # bool[n]
-    start: np.ndarray  # int64[n]
-    length: np.ndarray  # int64[n]
-    added: pa.Table | None
-    edits: Edits | None
 
 
 @dataclass(frozen=True)

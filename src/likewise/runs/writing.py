@@ -274,17 +274,17 @@ def copied(fate: Outcome, job: Job, what: str, folder: Path, copy: Copy) -> list
         source = collection.sources[number]
         target = source.target(folder)
         target.parent.mkdir(parents=True, exist_ok=True)
-        keep, start, length, added, edits = fate.chosen(number, what, job)
+        chosen = fate.chosen(number, what, job)
         try:
             with naming(target):
-                written = copy(source, target, keep, start, length, added, edits=edits)
+                written = copy(source, target, chosen)
         except DataError:
-            if keep.any() or not collection.failed(number):
+            if chosen.keep.any() or not collection.failed(number):
                 raise
             if target.is_file():  # the source was skipped entirely: nothing can be written in its format
                 target.unlink()
             return [], 0
-        return [target / source.path.names[row] for row in np.flatnonzero(keep)] if isinstance(source.path, Files) else [target], written
+        return [target / source.path.names[row] for row in np.flatnonzero(chosen.keep)] if isinstance(source.path, Files) else [target], written
 
     rows = fate.numbers(what)
     return [Step(f"{folder.name}/{number}", count, partial(step, number)) for number, count in enumerate(rows)]

@@ -20,6 +20,7 @@ from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
 from likewise.runs.items import rule
 from likewise.stages.near import near
+from likewise.stages.verify import Compared
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -146,6 +147,19 @@ def distinct(later: np.ndarray, earlier: np.ndarray) -> tuple[np.ndarray, np.nda
 def looked_up(wanted: np.ndarray, there: np.ndarray) -> np.ndarray:
     """The places of ``wanted`` in ``there``, which is ascending and has all of them."""
     return np.searchsorted(there, wanted)
+
+
+def ratios_of(pairs: tuple[np.ndarray, np.ndarray], similar: tuple[np.ndarray, np.ndarray], ratios: Compared) -> Compared:
+    """The ratios of some pairs, two times int64[m], by those of the similar pairs, which are distinct; -1 and 0 for pairs that are not similar."""
+    items = np.unique(np.concatenate([*pairs, *similar]))  # so that the number of a pair fits in int64
+    wanted, known = (np.searchsorted(items, later) * len(items) + np.searchsorted(items, earlier) for later, earlier in (pairs, similar))
+    order = np.argsort(known)
+    place = np.searchsorted(known[order], wanted)
+    there = np.append(known[order], -1)[place] == wanted
+    found = Compared(np.full(len(wanted), -1, np.int64), np.zeros(len(wanted), np.int64))
+    for values, each in zip(found, ratios, strict=True):
+        values[there] = each[order[place[there]]]
+    return found
 
 
 def compare(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.RecordBatch]:

@@ -29,7 +29,7 @@ from likewise.io.collection import Collection
 from likewise.io.inputs import Source
 from likewise.io.numbered import Numbered
 from likewise.joins.pairs import PairBlock
-from likewise.records import Each, Edits
+from likewise.records import Chosen, Each
 from likewise.runs.distinct import distinct
 from likewise.runs.fate import Fate, outcome
 from likewise.runs.items import Items, Run
@@ -180,26 +180,7 @@ class Spark:
         block = packed(part_of(left, len(at)), at, ["later", "earlier"], later=right, earlier=left)
         self.compared(items, "sampled", self.steps.put("sample", pa.Table.from_batches([block])))
         later, earlier, *ratio = self.steps.columns("sampled", "later", "earlier", "overlap", "out_of")
-        number = items.number
-        order = np.argsort(later * number + earlier)
-        pair, wanted = (later * number + earlier)[order], right * number + left
-        at = np.minimum(np.searchsorted(pair, wanted), max(0, len(pair) - 1))
-        there = pair[at] == wanted if len(pair) else np.zeros(len(wanted), bool)
-        found = Compared(np.full(len(wanted), -1, np.int64), np.zeros(len(wanted), np.int64))
-        for values, each in zip(found, ratio, strict=True):
-            values[there] = each[order][at[there]]
-        return found
+        return comparing.ratios_of((right, left), (later, earlier), Compared(*ratio))
 
-    def write(
-        self,
-        source: Source,
-        target: Path,
-        keep: np.ndarray,
-        start: np.ndarray,
-        length: np.ndarray,
-        added: pa.Table | None,
-        each: Each,
-        edits: Edits | None = None,
-    ) -> int:
-        rows = writing.Written(keep, start, length, added, edits)
+    def write(self, source: Source, target: Path, rows: Chosen, each: Each) -> int:
         return writing.write(self.session, self.steps.folder, source, target, rows)
