@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import pickle
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
@@ -23,11 +22,12 @@ from likewise.engines.spark.session import explained
 from likewise.engines.spark.sketching import CHUNK, Group, of_group
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import MOST_ROWS, Task, raised
-from likewise.engines.spark.writing import written
+from likewise.engines.spark.writing import store, written
 from likewise.errors import LikewiseError
 from likewise.io import storage
 from likewise.io.inputs import Sources, resolve
 from likewise.records import Chosen
+from likewise.runs import frames
 from likewise.runs.inspection import inspect_inputs
 from likewise.runs.session import resolved
 from likewise.stages.verify import Compared
@@ -107,14 +107,63 @@ def test_ratios_of_pairs_of_billions_of_items() -> None:
     assert comparing.ratios_of(pairs, (none, none), Compared(none, none)).overlap.tolist() == [-1] * 4
 
 
+def test_a_record_that_needs_too_much_memory_is_refused_as_on_one_machine(tmp_path: Path) -> None:
+    """Words of a letter take 44 bytes each, and this file has six million: more than the 256 MiB allowed."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.jsonl").write_text('{"text": "short"}\n{"text": "' + "a " * 6_000_000 + '"}\n{"text": 3}\n')
+    choices = {"memory": "256M", "bands": 2, "rows": 2, "on_error": "skip"}
+    with pytest.raises(lw.UsageError, match=r"^a\.jsonl, item 2: this record has 12,000,000 bytes and takes about .* MiB of memory, ") as local:
+        lw.dedup(tmp_path / "in", **choices)
+    sources = resolve([tmp_path / "in"])
+    job = inspect_inputs(sources, resolved([], choices))
+    table = pa.Table.from_batches([*of_group(0, job, sources, Group([(0, sources[0].plan(1 << 30)[0])]))])
+    (tmp_path / "steps/rows").mkdir(parents=True)
+    pq.write_table(table, tmp_path / "steps/rows/0.parquet")
+    steps, run = Steps(None, tmp_path / "steps"), SimpleNamespace(job=job, listed=False)  # type: ignore[arg-type]
+    with pytest.raises(lw.UsageError) as found:
+        chunks_of(steps, "rows", sources, run)  # type: ignore[arg-type]
+    assert found.value.marked == local.value.marked and found.value.__cause__.errno == local.value.__cause__.errno == errno.ENOMEM
+    assert not (tmp_path / "steps/rows").exists()
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("Traceback (most recent call last):\n  File ...\nMemoryError\n\n\tat org.apache.spark.api", "MemoryError"),
+        (
+            "Traceback (most):\n  x\nnumpy._core._exceptions._ArrayMemoryError: Unable to allocate 9 GiB\n",
+            "numpy._core._exceptions._ArrayMemoryError: Un",
+        ),
+        ("Job aborted: org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)", "Job aborted: "),
+    ],
+)
+def test_tasks_without_enough_memory_are_explained(said: str, message: str) -> None:
+    from pyspark.errors import PySparkException
+
+    with pytest.raises(LikewiseError) as raised, explained():
+        raise PySparkException(said)
+    assert str(raised.value).startswith(f"Spark stopped the job: {message}")
+    assert "; a task probably had too little memory: give executors more beside Java (spark.executor.memoryOverhead)" in str(raised.value)
+
+
+def test_results_of_data_frames_without_a_folder_appear_when_they_are_complete(tmp_path: Path) -> None:
+    """So a run that is killed leaves its work folder only."""
+    with frames.folder(resolved([], {"work": tmp_path / "work"})) as result:
+        assert result.parent == tmp_path and result.name.startswith("likewise-") and [*tmp_path.iterdir()] == []
+    with pytest.raises(ValueError, match="failed"), frames.folder(resolved([], {"work": tmp_path / "work"})) as result:
+        result.mkdir()
+        raise ValueError("failed")
+    assert not result.exists()
+
+
 def attempt(sources: Sources, target: Path, steps: Path, keep: list[bool]) -> list[tuple[int, str | None]]:
     """The answer of a task that writes rows of the first source."""
-    given = steps / "rows.pickle"
+    given = steps / "rows.parquet"
     length = np.array([len(line) for line in sources[0].path.read_bytes().splitlines(keepends=True)])
-    given.write_bytes(pickle.dumps(Chosen(np.array(keep), np.cumsum(length) - length, length)))
+    store(given, Chosen(np.array(keep), np.cumsum(length) - length, length))
     batches = iter([pa.record_batch({"id": [0]}), pa.record_batch({"id": pa.array([], pa.int64())})])
-    said = [row for batch in written(batches, sources[0], target, given) for row in batch.to_pylist()]
-    assert [path.name for path in steps.iterdir()] == ["rows.pickle"]
+    said = [row for batch in written(batches, sources[0], target, given, None, None) for row in batch.to_pylist()]
+    assert [path.name for path in steps.iterdir()] == ["rows.parquet"]
     return [(row["rows"], row["error"]) for row in said]
 
 
@@ -155,11 +204,11 @@ def test_an_attempt_that_fails_leaves_no_half_file_among_text_files(tmp_path: Pa
     steps.mkdir()
     out.mkdir()
     sources = resolve([tmp_path / "in"])
-    given = steps / "rows.pickle"
-    given.write_bytes(pickle.dumps(Chosen(np.array([True, False, True]), np.zeros(3, np.int64), np.zeros(3, np.int64))))
+    given = steps / "rows.parquet"
+    store(given, Chosen(np.array([True, False, True]), np.zeros(3, np.int64), np.zeros(3, np.int64)))
 
     def tried() -> list[str]:
-        [said] = [row for batch in written(iter([pa.record_batch({"id": [0]})]), sources[0], out, given) for row in batch.to_pylist()]
+        [said] = [row for batch in written(iter([pa.record_batch({"id": [0]})]), sources[0], out, given, None, None) for row in batch.to_pylist()]
         assert said["error"] is None and said["rows"] == 2
         return sorted(str(path.relative_to(out)) for path in out.rglob("*.txt"))
 
@@ -174,7 +223,7 @@ def test_an_attempt_that_fails_leaves_no_half_file_among_text_files(tmp_path: Pa
     monkeypatch.setattr(storage, "copy", fails)
     with pytest.raises(OSError, match="No space left"):
         tried()
-    assert [*out.iterdir()] == [] and [path.name for path in steps.iterdir()] == ["rows.pickle"]
+    assert [*out.iterdir()] == [] and [path.name for path in steps.iterdir()] == ["rows.parquet"]
     monkeypatch.setattr(storage, "copy", copy)
     assert tried() == tried() == ["a.txt", "more/c.txt"]
-    assert (out / "more/c.txt").read_text() == "text of more/c.txt" and [path.name for path in steps.iterdir()] == ["rows.pickle"]
+    assert (out / "more/c.txt").read_text() == "text of more/c.txt" and [path.name for path in steps.iterdir()] == ["rows.parquet"]

@@ -5,7 +5,7 @@ Candidates are compared and decided at once, so that nothing is compared with an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -20,11 +20,9 @@ from likewise.io.numbered import Numbered
 from likewise.io.part import Part
 from likewise.io.units import Units
 from likewise.io.work import Work
-from likewise.items.documents import TEXT_COPIES, memory_of
 from likewise.job import Job
 from likewise.joins.greedy import removals
 from likewise.joins.pairs import Among, Counts, PairBlock
-from likewise.methods import Measure, Text
 from likewise.records import TEXT, Chosen, Each
 from likewise.runs.distinct import distinct
 from likewise.runs.fate import Fate, outcome
@@ -35,7 +33,7 @@ from likewise.stages.budget import Cut, hottest, of_buckets, sampled_cut
 from likewise.stages.copies import first_of_copies
 from likewise.stages.counting import Common, Stored, common, limit_of
 from likewise.stages.settle import Removals
-from likewise.stages.sketch import Stage, sketcher
+from likewise.stages.sketch import Stage, sketcher, takes
 from likewise.stages.verify import verified
 from likewise.stages.walk import Sets, Walk, walk
 
@@ -133,13 +131,6 @@ def stored_sets(collection: Collection) -> tuple[Stored, int]:
     counted = live & (first == np.arange(n))
     offsets = np.concatenate(([0], np.cumsum(size, dtype=np.int64)))
     return Stored(collection.work.column("sets", "u8"), offsets, counted), int(np.count_nonzero(counted))
-
-
-def takes(method: Text | Measure) -> Callable[[np.ndarray], int]:
-    """The function that estimates the bytes of memory needed to sketch a row from its content, uint8[n]."""
-    if isinstance(method, Text):
-        return partial(memory_of, method=method)
-    return lambda held: TEXT_COPIES * len(held)
 
 
 def joined(items: Items, run: Run) -> tuple[Removals, Found]:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likewise.errors import DataError, no_room
+from likewise.errors import DataError, UsageError, no_room
 from likewise.io import bands, consistency, contents, ids, unreadable
 from likewise.io.beginning_rows import head
 from likewise.io.chunks import chunk_at, chunks, failed, parsed
@@ -26,7 +26,7 @@ from likewise.io.inputs import Source, printable
 from likewise.io.numbered import Named, Numbered
 from likewise.io.part import Part, Parts
 from likewise.io.places import marked
-from likewise.io.room import CHUNK_COPIES, GUESS, LONG, SHORT, Sketched, first_above, held
+from likewise.io.room import CHUNK_COPIES, GUESS, LONG, SHORT, Sketched, first_above, held, with_room
 from likewise.io.work import Work
 from likewise.items import binary
 from likewise.items.wrapped import bits, wrapped
@@ -80,7 +80,7 @@ def read(
     if work.done("read"):
         return
 
-    want = want._replace(room=max(SHORT, memory // CHUNK_COPIES))
+    want = with_room(want, memory)
     alone = Lock()  # held for a long record: two at a time may need too much memory
 
     def stage(task: Task) -> Sketched:
@@ -94,8 +94,8 @@ def read(
         if isinstance(records, str):
             chunk, records = None, failed(records, want)
         at = (-1, -1, 0) if chunk is None else (chunk.start, chunk.start + len(chunk.data), int(chunk.data.nbytes))
-        if too_large := first_above(records.text, memory, takes):
-            return Sketched(task.source, *at, records, {}, b"", 0, too_large)
+        if found := first_above(records.text, memory, takes):
+            return Sketched(task.source, *at, records, {}, b"", 0, found)
         columns = sketch(records) | {"content": contents.words(records)}
         records = replace(records, text=binary.from_list([]), sketched=None)
         return Sketched(task.source, *at, records, columns, b"", CHUNK_COPIES * nbytes + sum(values.nbytes for values in columns.values()))
@@ -126,9 +126,7 @@ def read(
             ended = chunk.source if chunk.next < 0 else -1
             room.took(chunk.memory)
             if chunk.too_large is not None:
-                row, size, need = chunk.too_large
-                name, position = place(sources[chunk.source], read_of[chunk.source], row)
-                raise no_room(f"{name}, item {position + 1}: this record", f"{size:,} bytes", f"about {need >> 20:,} MiB", size * memory // need)
+                raise too_large(sources[chunk.source], read_of[chunk.source], chunk.too_large, memory)
             records, columns = chunk.records, chunk.columns
             if left is not None and len(records) >= left:
                 records, columns = head(records, columns, left)
@@ -155,6 +153,13 @@ def unreadable_row(source: Source, first: int, entry: Rejected, *, listed: bool)
     """The error of a row that cannot be read and is not skipped. first: rows of the source before its chunk. listed: skipped rows are listed."""
     name, _ = place(source, first, entry.row)
     return DataError(f"{name}, {entry.reason}; {LISTED if listed else LEFT_OUT}")
+
+
+def too_large(source: Source, first: int, found: tuple[int, int, int], memory: int) -> UsageError:
+    """The error of a row that `room.first_above` found. first: rows of the source before its chunk."""
+    row, size, need = found
+    name, position = place(source, first, row)
+    return no_room(f"{name}, item {position + 1}: this record", f"{size:,} bytes", f"about {need >> 20:,} MiB", size * memory // need)
 
 
 def append(work: Work | Part, source: Source, first: int, chunk: Sketched, **more: Any) -> None:

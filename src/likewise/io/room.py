@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.items import binary
-from likewise.records import Chunk, Records
+from likewise.records import Chunk, Records, Want
 
 #: Approximate number of copies of a chunk's bytes in memory while it is parsed and cut.
 CHUNK_COPIES = 4
@@ -33,6 +33,11 @@ class Sketched(NamedTuple):
     digest: bytes
     memory: int  # approximate bytes of the chunk with its columns
     too_large: tuple[int, int, int] | None = None  # a row that does not fit into memory, its bytes, and the bytes it would take
+
+
+def with_room(want: Want, memory: int) -> Want:
+    """``want`` for readers that refuse a record which does not fit into ``memory`` before they hold all of it."""
+    return want._replace(room=max(SHORT, memory // CHUNK_COPIES))
 
 
 def held(chunk: Chunk) -> int:

@@ -19,6 +19,7 @@ from likewise.engines.spark.frames import Ordered, ordered, reader
 from likewise.errors import UsageError
 from likewise.io.address import without_secrets
 from likewise.io.handed import is_frame, of_pandas_on_spark
+from likewise.io.placing import RANDOM
 from likewise.messages import option
 from likewise.options import Options
 from likewise.runs.results import Pairs, Removal
@@ -26,6 +27,9 @@ from likewise.runs.table import Data, LazyData, Table
 
 #: The tables of a removal that are files of the same name.
 TABLES = ("removed", "clusters", "dropped", "seen")
+
+#: The beginning of the names of folders that this process deletes.
+PREFIX = "likewise-"
 
 
 def given(inputs: Any, against: Any, order: Any, choices: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
@@ -56,16 +60,20 @@ def given(inputs: Any, against: Any, order: Any, choices: dict[str, Any]) -> tup
 def folder(options: Options, target: Path | None = None) -> Iterator[Path]:
     """The output folder ``target`` for results; without one, a new folder that this process deletes when it ends, or at once if the run fails.
 
-    A new folder is made next to the work folder, if that is named, because executors see that place.
+    If the work folder is named, the new one is next to it, because executors see that place. It appears with the complete result, so a run that is
+    killed leaves only the work folder, from which it can be resumed.
     """
     if target is not None:
         yield target
         return
-    beside = None if options.work is None else options.work.absolute().parent
-    made = Path(tempfile.mkdtemp(prefix="likewise-", dir=beside))
+    if options.work is None:
+        made = Path(tempfile.mkdtemp(prefix=PREFIX))
+        result = made / "result"
+    else:
+        made = result = options.work.absolute().with_name(f"{PREFIX}{os.urandom(RANDOM).hex()}")
     atexit.register(delete, made, os.getpid())
     try:
-        yield made / "result"
+        yield result
     except BaseException:
         delete(made, os.getpid())
         raise

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from likewise import families
+from likewise.items.documents import TEXT_COPIES, memory_of
 from likewise.items.units import split
 from likewise.items.words import Hasher, without_fractions
 from likewise.job import Job
@@ -16,6 +18,7 @@ from likewise.kernels.digest import KEYS
 from likewise.kernels.hashing import derive
 from likewise.kernels.rows import digests
 from likewise.kernels.sets import odd_sketches
+from likewise.methods import Measure, Text
 from likewise.records import TEXT, Records
 from likewise.schema import IGNORED, ROW_COLUMNS, UNIT_COLUMNS
 from likewise.stages.kept import copies_kept, keys_kept, words_kept
@@ -193,3 +196,10 @@ def group_words(values: pa.LargeBinaryArray | None, n: int, seed: int) -> np.nda
     words = Hasher(seed).strings(without_fractions(values))
     words[values.is_null().to_numpy(zero_copy_only=False)] = 0
     return words
+
+
+def takes(method: Text | Measure) -> Callable[[np.ndarray], int]:
+    """The function that estimates the bytes of memory needed to sketch a row from its content, uint8[n]."""
+    if isinstance(method, Text):
+        return partial(memory_of, method=method)
+    return lambda held: TEXT_COPIES * len(held)

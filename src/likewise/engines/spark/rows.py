@@ -15,7 +15,7 @@ from likewise.engines.spark.sketching import CHUNK, ENTRIES, PART, ROW, Group, r
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped, raised
 from likewise.errors import DataError, UsageError
-from likewise.io.collection import unreadable_row
+from likewise.io.collection import too_large, unreadable_row
 from likewise.io.inputs import Source
 from likewise.io.ranges import WHOLE, Range
 from likewise.job import Job
@@ -116,7 +116,9 @@ def widths_differ(widths: list[int], job: Job) -> UsageError:
 
 
 def refused(about: dict[str, Any], sources: Sequence[Source], rows_of: list[int], run: Run) -> Exception | None:
-    """The error of a chunk with an unreadable row, unless these are skipped."""
+    """The error of a chunk with a row that is too large for memory, or with an unreadable row, unless these are skipped."""
+    if found := about.get("too_large"):
+        return too_large(sources[about["source"]], rows_of[about["source"]], found, about["memory"])
     if not about["rejected"] or run.job.options.on_error == "skip":
         return None
     source = about["source"]

@@ -49,6 +49,12 @@ OWN = {"spark.app.name": "likewise", "spark.ui.showConsoleProgress": "false", "s
 #: runs. Most of the work is done in Python.
 JAVA = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 LOOPBACK = "127.0.0.1"
+#: Errors of tasks that had too little memory, or that were killed, as the system does where memory is short; and the advice.
+SHORT_OF_MEMORY = re.compile(r"^[\w.]*MemoryError\b|Python worker exited unexpectedly|exceeding (physical |virtual )?memory limits", re.MULTILINE)
+MORE_MEMORY = (
+    "; a task probably had too little memory: give executors more beside Java (spark.executor.memoryOverhead), or run fewer tasks at once "
+    "(spark.executor.cores, or a smaller N in local[N])"
+)
 
 
 @contextmanager
@@ -222,9 +228,10 @@ def explained() -> Iterator[None]:
     except tuple(of_spark) as error:
         if said := tasks.refusal(error):
             raise other_versions(said) from None
-        stopped = OSError(errno.EIO, cause_of(error))
+        cause = cause_of(error)
+        stopped = OSError(errno.EIO, cause)
         stopped.__cause__ = error  # with the traceback of the task
-        raise LikewiseError(f"Spark stopped the job: {cause_of(error)}") from stopped
+        raise LikewiseError(f"Spark stopped the job: {cause}{MORE_MEMORY if SHORT_OF_MEMORY.search(str(error)) else ''}") from stopped
 
 
 def other_versions(said: str) -> UsageError:
@@ -237,5 +244,5 @@ def cause_of(error: BaseException) -> str:
     """The line of a Spark error that states the cause: the last one of a task's traceback, or else the first line."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     if any(line.startswith("Traceback") for line in lines):
-        lines = [line for line in lines if re.match(r"[A-Za-z_][\w.]*: ", line)][-1:] or lines
+        lines = [line for line in lines if re.match(r"[A-Za-z_][\w.]*(: |$)", line)][-1:] or lines
     return lines[0].strip() if lines else type(error).__name__

@@ -12,6 +12,7 @@ import pyarrow as pa
 from likewise.engines.spark.about import facts_of
 from likewise.engines.spark.blocks import binary
 from likewise.engines.spark.tasks import told
+from likewise.engines.threads import default_memory
 from likewise.errors import LikewiseError
 from likewise.io import contents
 from likewise.io.beginning_rows import head
@@ -19,10 +20,11 @@ from likewise.io.chunks import chunks, failed, parsed
 from likewise.io.inputs import Source
 from likewise.io.places import marked
 from likewise.io.ranges import Range
+from likewise.io.room import first_above, with_room
 from likewise.job import Job
-from likewise.records import Chunk, Records
+from likewise.records import Chunk, Records, Want
 from likewise.schema import IGNORED
-from likewise.stages.sketch import sketcher
+from likewise.stages.sketch import sketcher, takes
 
 #: Types of entries of the table: a row; a part of a row, if parts are the items; a chunk.
 ROW, PART, CHUNK = 0, 1, 2
@@ -73,12 +75,17 @@ def of_group(number: int, job: Job, sources: Mapping[int, Source], group: Group)
     """The entries of a group. Errors of the input are entries, too, so that the driver can raise the first of all tasks."""
     rank = rank_of_parts = number << 32
     skip, sketch, left, at, ended = job.options.on_error == "skip", sketcher(job), group.most, 0, -1
+    memory, needed = job.options.memory or default_memory(), takes(job.method)
+    want = with_room(job.want, memory)
     try:
         for source, part in group.ranges:
-            for chunk in chunks(sources[source], job.want, part=part, skip=skip):
+            for chunk in chunks(sources[source], want, part=part, skip=skip):
                 if source == ended:  # nothing behind damage counts
                     break
-                records, place = records_of(sources[source], chunk, job, skip=skip)
+                records, place = records_of(sources[source], chunk, want, skip=skip)
+                if found := first_above(records.text, memory, needed):
+                    yield about_chunk(rank, rank_of_parts, {"at": at, "source": source, "too_large": found, "memory": memory})
+                    return
                 columns = sketch(records) | {"content": contents.words(records)}
                 if left is not None and len(records) >= left:
                     records, columns = head(records, columns, left)
@@ -103,11 +110,11 @@ def of_group(number: int, job: Job, sources: Mapping[int, Source], group: Group)
         yield about_chunk(rank, rank_of_parts, {"at": at, "error": told(error)})
 
 
-def records_of(source: Source, chunk: Chunk | str, job: Job, *, skip: bool) -> tuple[Records, tuple[int, int, int]]:
+def records_of(source: Source, chunk: Chunk | str, want: Want, *, skip: bool) -> tuple[Records, tuple[int, int, int]]:
     """The rows of a chunk, and its begin, end and bytes. One rejected row stands for the rest of a damaged source."""
-    records = chunk if isinstance(chunk, str) else parsed(source, chunk, job.want, skip=skip)
+    records = chunk if isinstance(chunk, str) else parsed(source, chunk, want, skip=skip)
     if isinstance(records, str) or isinstance(chunk, str):
-        return failed(str(records), job.want), (-1, -1, 0)
+        return failed(str(records), want), (-1, -1, 0)
     return records, (chunk.start, chunk.start + len(chunk.data), int(chunk.data.nbytes))
 
 
