@@ -169,7 +169,7 @@ def environments(folder: Path, names: set[str]) -> None:
         place = folder / name
         if not (place / "complete").exists():
             print(f"installing {', '.join(known[name])}", file=sys.stderr)
-            subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
+            subprocess.run([sys.executable, "-P", "-m", "venv", "--clear", str(place)], check=True)
             subprocess.run([str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", *known[name]], check=True)
             (place / "complete").touch()
 
