@@ -137,9 +137,26 @@ def test_planted_pairs_are_all_pairs_of_similar_documents(module):
     (documents, family), *more = data.families(150)
     assert not more and len(documents) == len(family) == 150
     sets = [{tuple(words[i : i + 5].tolist()) for i in range(len(words) - 4)} for words in documents]
-    similar = [(a, b) for b in range(150) for a in range(b) if 5 * len(sets[a] & sets[b]) >= 4 * len(sets[a] | sets[b])]
-    assert len(similar) > 30
+    counts = [(a, b, len(sets[a] & sets[b]), len(sets[a]), len(sets[b])) for b in range(150) for a in range(b)]
+    similar = [(a, b, both, left, right) for a, b, both, left, right in counts if 2 * both >= left + right - both]
+    assert len(similar) > 60
     assert sorted(data.pairs(documents, family)) == sorted(similar)
+
+
+def test_similar_pairs_of_spark_begin_at_four_fifths(module, tmp_path):
+    counts = {"i": [0, 1, 2], "j": [3, 4, 5], "inter": [4, 3, 8], "si": [5, 4, 9], "sj": [4, 4, 9]}  # 4/5, 3/5 and 8/10
+    np.savez(tmp_path / "known.npz", n=6, **counts)
+    assert module("spark_data").similar(tmp_path / "known.npz").tolist() == [[0, 3], [2, 5]]
+
+
+def test_made_sets_have_all_their_similar_pairs(module, tmp_path):
+    pytest.importorskip("scipy")
+    module("made").sets(tmp_path, 120)
+    held, known = np.load(tmp_path / "lic.sets.npz"), np.load(tmp_path / "lic.pairs.npz")
+    sets = [set(held["tok"][a:b].tolist()) for a, b in zip(held["ptr"], held["ptr"][1:], strict=False)]
+    shared = {(a, b): len(sets[a] & sets[b]) / len(sets[a] | sets[b]) for b in range(120) for a in range(b)}
+    found = dict(zip(zip(known["i"].tolist(), known["j"].tolist(), strict=True), known["v"].tolist(), strict=True))
+    assert found == {pair: value for pair, value in shared.items() if value >= 0.5} and len(found) > 30
 
 
 def test_a_removed_document_is_right_if_a_similar_one_stays(module):
