@@ -16,12 +16,28 @@ import pytest
 import likewise as lw
 from command_line import run
 from kind_items import EACH, MADE, Items, found, number, same, write
+from likewise import kinds
 from likewise.io import batches
 from likewise.io.formats import lines as byte_formats
 from likewise.io.formats import npy
 from stopping import StoppedError, Stops, snapshot
 
 # all pairs
+
+
+#: Measures with tests of their own, because their items come from arrays or images, or have no bands.
+ELSEWHERE = {
+    "linf": "test_norms.py",
+    **dict.fromkeys(["features", "features/one-to-many", "features/chamfer", "features/assignment"], "test_features.py"),
+    "image": "test_images.py",
+    "image/region": "test_image_regions.py",
+}
+
+
+def test_every_measure_has_items():
+    """A new measure takes part in these tests, and in those of other files, once its items are in `kind_items.MADE`."""
+    assert {*kinds.measures()} == {*MADE, *ELSEWHERE}
+    assert all(name in (Path(__file__).parent / file).read_text() for name, file in ELSEWHERE.items())
 
 
 @EACH
@@ -71,7 +87,7 @@ def test_sets_of_one_type(tmp_path):
         same(found(lw.pairs(tmp_path / name, by="elements", threshold=0.5, recall=0.9999).to_arrow(), "similarity"), want)
 
 
-@pytest.mark.parametrize(("by", "extension"), [(by, extension) for by, all_of in FORMATS.items() for extension in all_of])
+@pytest.mark.parametrize(("by", "extension"), [(by, extension) for by in MADE for extension in FORMATS.get(by, ["jsonl"])])
 def test_pairs_of_files_through_the_command_line(tmp_path, by, extension):
     items = MADE[by]
     path = write(items, tmp_path / f"in.{extension}")

@@ -13,6 +13,7 @@ import pytest
 import likewise as lw
 from command_line import lines, run
 from kind_items import EACH, MADE, write
+from likewise import kinds
 
 #: The page's words for a measure, and the axis of its curve; None if items are joined exactly.
 SAID = {
@@ -39,7 +40,7 @@ def test_the_page_says_nothing_of_texts_where_there_are_none(tmp_path, items):
     page = (tmp_path / "out/report.html").read_text()
     assert run("report", tmp_path / "out").exit_code == 0
     assert (tmp_path / "out/report.html").read_text() == page  # the examples as well, which are read again
-    said, axis = SAID[items.by]
+    said, axis = SAID.get(items.by, (kinds.measure(items.by).value, None))
     hidden = r"(?s)<style>.*?</style>|<script>.*?</script>|<details><summary>(All options|Machine).*?</details>"
     words = html.unescape(re.sub(r"<[^>]+>", "", re.sub(hidden, "", page)))
     assert said in words and not re.search(r"shingle|document|[^-]\btexts?\b", words)
@@ -48,9 +49,8 @@ def test_the_page_says_nothing_of_texts_where_there_are_none(tmp_path, items):
     spread = [float(value) for _, value in shown][-4:]  # from the least similar to the most
     assert spread == sorted(spread, reverse=items.distance) and spread[0] != spread[-1]
     if axis is None:
-        assert (
-            "by an exact similarity join, not by hashing. The recall is 1: no pair is missed." in words and "probability of being found" not in page
-        )
+        way = "comparing all pairs" if kinds.measure(items.by).measured else "an exact similarity join"
+        assert f"by {way}, not by hashing. The recall is 1: no pair is missed." in words and "probability of being found" not in page
         return
     assert f"by {axis}; at the threshold {next(iter(items.limit.values())):g}" in page and "this was not measured" not in words
     side = "Left" if items.distance else "Right"

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import likewise as lw
+from likewise.methods import Measure
 
 #: Recall high enough to miss no pair at these sizes: about a hundred pairs, each missed with probability 0.0001; seeds are fixed.
 SURE = {"recall": 0.9999}
@@ -34,7 +35,7 @@ class Items:
 
     @property
     def choices(self) -> dict[str, Any]:
-        return {"by": self.by, **self.limit, **({} if self.field == "text" or self.by == "hamming" else SURE)}
+        return {"by": self.by, **self.limit, **({} if Measure(self.by).bandless or self.by == "hamming" else SURE)}
 
     @property
     def flags(self) -> list[str]:
@@ -50,7 +51,7 @@ class Items:
         """All pairs within the limit, by brute force. Empty sets and zero vectors are similar to no item."""
         some = [place for place, value in enumerate(self.values) if value and (self.by not in ("cosine", "angle") or any(value))]
         places = [pair for pair in pairs or itertools.combinations(range(len(self.values)), 2) if set(pair) <= set(some)]
-        given = [bytes.fromhex(value) if self.by == "hamming" else value for value in self.values]
+        given = [bytes.fromhex(value) if self.field == "code" else value for value in self.values]
         found = lw.similarity([given[a] for a, _ in places], [given[b] for _, b in places], by=self.by).tolist()
         limit = next(iter(self.limit.values()))
         return {pair: value for pair, value in zip(places, found, strict=True) if (value <= limit if self.distance else value >= limit)}
@@ -104,6 +105,7 @@ def strings(draw: np.random.Generator, n: int) -> list[str]:
     return [*made, "", made[1]]
 
 
+#: The items of each measure, for tests that take `EACH`: a new measure has its items here.
 MADE = {
     "elements": Items("elements", "elements", sets(np.random.default_rng(1), 75), {"threshold": 0.6}),
     "weighted": Items("weighted", "elements", weighted(np.random.default_rng(2), 60), {"threshold": 0.8}),
@@ -134,8 +136,8 @@ def write(items: Items, path: Path, **more: list[Any]) -> Path:
             column = pa.FixedSizeListArray.from_arrays(pa.array(np.array(items.values, np.float32).ravel()), 24)
         pq.write_table(pa.table({"id": [row["id"] for row in rows], items.field: column}), path, row_group_size=40)
     elif path.suffix == ".npy":
-        array = [list(bytes.fromhex(value)) for value in items.values] if items.by == "hamming" else items.values
-        np.save(path, np.array(array, np.uint8 if items.by == "hamming" else np.float32))
+        array = [list(bytes.fromhex(value)) for value in items.values] if items.field == "code" else items.values
+        np.save(path, np.array(array, np.uint8 if items.field == "code" else np.float32))
     else:
         head = ",".join(["id", *(f"x{place}" for place in range(24))]) if items.field == "vector" else f"id,{items.field}"
         cells = [",".join(map(str, value)) if items.field == "vector" else value for value in items.values]

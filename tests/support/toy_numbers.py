@@ -17,8 +17,6 @@ from likewise.families.family import Family
 from likewise.items.json_values import Texts, decoded, rows_of
 from likewise.items.payloads import Rows
 from likewise.items.reader import Reader
-from likewise.joins.hamming_join import all_pairs_join
-from likewise.joins.pairs import Join, PairBlock
 from likewise.kernels.compare import NormRule
 from likewise.kinds.kind import NUMBERS, MeasureFacts
 from likewise.kinds.stored import Stored
@@ -102,16 +100,6 @@ class Numbers(Stored):
 
     def batch(self, words: Any, job: Any) -> np.ndarray:
         return words[0].view(np.float64)[:, None]
-
-    def join(self, words: Any, job: Any, *, among: Any, per: Any, walk: bool, workers: Any) -> Join:
-        line, limit = self.batch(words, job), float(job.threshold)
-
-        def check(left: np.ndarray, right: np.ndarray) -> tuple[PairBlock, int]:
-            value = apart(line[left], line[right])
-            good = value <= limit
-            return PairBlock(left[good], right[good], value[good]), len(left)
-
-        return all_pairs_join(len(line), check, 0.0, per=per, workers=workers)
 
     def readable(self, raw: bytes, want: Any) -> str:
         return str(np.frombuffer(raw, np.float64)[0])

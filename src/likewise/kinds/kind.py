@@ -73,6 +73,7 @@ class MeasureFacts:
     directed: bool = False  # only the direction of a vector counts, so zero vectors cannot be compared
     power: float = 0.0  # the r of L_r, if it has one
     bandless: bool = False  # it has no hash family: all pairs are compared
+    measured: bool = False  # and no faster method than its function
     order: str = ""  # a pattern for further names; its group is the order. The measure's own name is then not valid
     containment: str = ""  # "module:function" that computes NAME/containment
     converted_to: Made | None = None
@@ -243,7 +244,7 @@ class Kind:
 
     def compares_all(self, measure: MeasureFacts) -> bool:
         """True if an exact search by this measure compares all pairs."""
-        return self.all_compared
+        return self.all_compared or measure.measured
 
     def scans(self, job: Job) -> bool:
         """True if a nearest-neighbor query is compared with all items. Raises UsageError if neighbors by this measure are not supported."""
@@ -259,6 +260,14 @@ class Kind:
 
     def similar(self, a: Words, b: Words, job: Job) -> Compared:
         """Compare the i-th item of one batch exactly with the i-th of the other, for kinds that are compared."""
+        raise NotImplementedError
+
+    def all_pairs(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        """As `join`, by the function of the measure: compares all pairs."""
+        raise NotImplementedError
+
+    def within(self, a: Words, b: Words, job: Job) -> Compared:
+        """As `similar`, by the function of the measure."""
         raise NotImplementedError
 
     def seen(self, facts: Facts) -> Kind:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from likewise.kinds.kind import Kind
+from likewise.kinds.kind import Kind, loaded
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from likewise.job import Job
+    from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
     from likewise.nearest.search import Found
     from likewise.stages.sketch import Payload, Sketched, Stage
@@ -30,11 +33,32 @@ class Stored(Kind):
     def batch(self, words: Words, job: Job) -> Any:
         return words
 
+    def join(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        return self.all_pairs(words, job, among=among, per=per, walk=walk, workers=workers)
+
+    def all_pairs(self, words: Words, job: Job, *, among: Among, per: np.ndarray | None, walk: bool, workers: Workers) -> Join:
+        from likewise.joins.measured import measured_join
+
+        how: dict[str, Any] = {"dimension": job.dimension, "per": per, "workers": workers}
+        return measured_join(words, lambda a, b: self.values_of(a, b, job), float(job.threshold), job.base.distance, **how)
+
+    def values_of(self, a: Words, b: Words, job: Job) -> np.ndarray:
+        """The values of the i-th items of two batches by the function of the measure: float64[n] or int64[n]."""
+        values: np.ndarray = loaded(job.base.function)(self.batch(a, job), self.batch(b, job))
+        return values
+
     def similar(self, a: Words, b: Words, job: Job) -> Compared:
         from likewise.stages.verify import contained, similar
         from likewise.stages.walk import MODES
 
+        if not self.ruled:
+            return self.within(a, b, job)
         return contained(a, b, job.threshold) if job.contained else similar(a, b, self.rule(job, MODES[job.verify]))
+
+    def within(self, a: Words, b: Words, job: Job) -> Compared:
+        from likewise.stages.verify import within
+
+        return within(self.values_of(a, b, job), float(job.threshold), distances=job.base.distance)
 
     def searched(self, words: Words, job: Job) -> Any:
         """Stored items as `nearest.neighbors` accepts them."""

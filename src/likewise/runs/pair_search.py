@@ -79,7 +79,8 @@ def join_of(items: Items, run: Run, among: Among = ALL, *, walk: bool = False) -
     """
     kind, per = run.job.compared, items.per
     run.begin("joining", *((elements(items), "elements") if kind.sets else (len(items.member), "items")))
-    found = kind.join(words(items, run), run.job, among=among, per=per if per.any() else None, walk=walk, workers=run.workers)
+    find = kind.all_pairs if run.job.base.measured else kind.join
+    found = find(words(items, run), run.job, among=among, per=per if per.any() else None, walk=walk, workers=run.workers)
     if kind.sets:
         announce(items, run, "joined", 0.0 if walk else found.cost)  # a walk skips most pairs among many similar sets
     else:

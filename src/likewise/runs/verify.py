@@ -21,8 +21,8 @@ def verify(items: Items, run: Run, left: np.ndarray, right: np.ndarray) -> np.nd
     left, right: int64[m], item numbers. By containment the value is the share of left that right contains.
     """
     job = run.job
-    found = verified(sets(items, run), left, right, run.workers) if job.compared.ruled and not job.contained else in_batches(items, run, left, right)
-    return valued(found, job)
+    ruled = job.compared.ruled and not job.contained and not job.base.measured
+    return valued(verified(sets(items, run), left, right, run.workers) if ruled else in_batches(items, run, left, right), job)
 
 
 def valued(found: Compared, job: Job) -> np.ndarray:
@@ -33,7 +33,8 @@ def valued(found: Compared, job: Job) -> np.ndarray:
 
 def in_batches(items: Items, run: Run, left: np.ndarray, right: np.ndarray) -> Compared:
     """Counts or scores of pairs of items, with the words of only some pairs in memory at once."""
-    size = np.asarray(items.collection.column("size"))
+    job, size = run.job, np.asarray(items.collection.column("size"))
+    similar = job.compared.within if job.base.measured else job.compared.similar
     begin, stored = np.cumsum(size, dtype=np.int64) - size, run.work.column("sets", "u8")
 
     def words(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -46,6 +47,6 @@ def in_batches(items: Items, run: Run, left: np.ndarray, right: np.ndarray) -> C
     found = Compared(*np.zeros((2, len(left)), np.int64))
     for at in range(0, len(left), PAIRS_AT_ONCE):
         part = slice(at, at + PAIRS_AT_ONCE)
-        found.overlap[part], found.out_of[part] = run.job.compared.similar(words(left[part]), words(right[part]), run.job)
+        found.overlap[part], found.out_of[part] = similar(words(left[part]), words(right[part]), job)
         run.workers.advance(0)
     return found
