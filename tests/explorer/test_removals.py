@@ -6,11 +6,12 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from likewise.explorer.removals import Removals
+from likewise.explorer.removals import Removals, grouped
 
 
 def made(path: Path, value: str, parts: bool, n: int = 500) -> list[dict[str, Any]]:
@@ -59,6 +60,17 @@ def test_clusters_are_the_groups_of_removals_by_kept_item(tmp_path: Path, value:
         held = [any(rows[member]["source"] == name for member in groups[key]) or key[0] == place for key in keys]
         assert clusters.with_source(place).tolist() == held
     assert removals.near.near.tolist() == [row["reason"] == "near" and row[value] is not None for row in rows]
+
+
+@pytest.mark.parametrize("most", [5, 1 << 40])  # numbers that fit into one with that of the row, or not
+def test_groups_are_those_of_a_stable_sort(most: int) -> None:
+    draw = np.random.default_rng(most)
+    for n in (0, 1, 400):
+        columns = [draw.choice(draw.integers(0, most, 4), n), draw.choice([0, most], n)]
+        order, begin = grouped(columns)
+        keys = list(zip(*(column.tolist() for column in columns), strict=True))
+        assert order.tolist() == sorted(range(n), key=keys.__getitem__)
+        assert begin.tolist() == [place for place, row in enumerate(order) if not place or keys[row] != keys[order[place - 1]]]
 
 
 def test_rows_are_found_by_id_and_by_place(tmp_path: Path) -> None:

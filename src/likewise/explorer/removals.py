@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cache, cached_property, lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,7 +55,7 @@ class Removals:
 
     def source(self, name: str) -> np.ndarray:
         """The sources of a column by their numbers, int32[n]: the place in `sources`."""
-        texts = pq.read_table(self._path, columns=[name], read_dictionary=[name])[name].unify_dictionaries()
+        texts = pq.ParquetFile(self._path, read_dictionary=[name], pre_buffer=False).read([name])[name].unify_dictionaries()
         if not texts.num_chunks:
             return np.zeros(0, np.int32)
         order = {source: number for number, source in enumerate(self.sources)}
@@ -80,7 +80,7 @@ class Removals:
     def clusters(self) -> Clusters:
         """The clusters, in the order of their kept items."""
         places = [self.column(f"kept_{name}") for name in (["position", "start"] if self.parts else ["position"])]
-        return Clusters(self.source("kept_source"), places, self.source("source"), self.values, self.value == "distance")
+        return Clusters(self.source("kept_source"), places, partial(self.source, "source"), self.values, self.value == "distance")
 
     def rows(self, rows: Sequence[int]) -> list[dict[str, Any]]:
         """These rows of the table, in this order."""
@@ -121,19 +121,12 @@ class Clusters:
     """The clusters of removals, one entry each.
 
     kept: int32[n], the source of the kept item of each removal; places: int64[n] each, its position, and its start in parts of documents.
-    source: int32[n], the source of the removed item. values: float64[n]. distances: the values are distances.
+    source: returns int32[n], the source of the removed item. values: float64[n]. distances: the values are distances.
     """
 
-    def __init__(self, kept: np.ndarray, places: list[np.ndarray], source: np.ndarray, values: np.ndarray, distances: bool):
-        self.order = np.lexsort((*places[::-1], kept))  # removals, cluster by cluster
-        new = np.ones(len(self.order), bool)
-        for column in (kept, *places):
-            ordered = column[self.order]
-            new[1:] = (ordered[1:] != ordered[:-1]) | (new[1:] if column is not kept else False)
-        self.begin = np.flatnonzero(new)
+    def __init__(self, kept: np.ndarray, places: list[np.ndarray], source: Callable[[], np.ndarray], values: np.ndarray, distances: bool):
+        self.order, self.begin = grouped([kept, *places])  # removals, cluster by cluster
         self.size = np.diff(np.append(self.begin, len(self.order)))  # removals
-        self.of = np.empty(len(self.order), np.int64)  # the cluster of each removal
-        self.of[self.order] = np.cumsum(new) - 1
         sign = -1.0 if distances else 1.0
         ordered = sign * values[self.order]
         some = len(self.begin) > 0
@@ -144,6 +137,13 @@ class Clusters:
 
     def __len__(self) -> int:
         return len(self.begin)
+
+    @cached_property
+    def of(self) -> np.ndarray:
+        """int64[n]: the cluster of each removal."""
+        found = np.empty(len(self.order), np.int64)
+        found[self.order] = np.repeat(np.arange(len(self)), self.size)
+        return found
 
     @property
     def spread(self) -> np.ndarray:
@@ -162,8 +162,27 @@ class Clusters:
 
     def with_source(self, number: int) -> np.ndarray:
         """bool[c]: the clusters with an item of a source."""
-        removed = np.logical_or.reduceat(self._source[self.order] == number, self.begin) if len(self) else np.zeros(0, bool)
+        removed = np.logical_or.reduceat(self._source()[self.order] == number, self.begin) if len(self) else np.zeros(0, bool)
         return removed | (self._kept == number)
+
+
+def grouped(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in the order of columns of numbers from 0, equal ones as they were, and where each group of equal ones begins: int64[n], int64[groups]."""
+    n = len(columns[0])
+    bits = [int(column.max(initial=0)).bit_length() for column in columns]
+    if sum(bits) + n.bit_length() < 64:  # as one number with that of the row, which is sorted much faster
+        key = np.zeros(n, np.int64)
+        for column, width in zip([*columns, np.arange(n)], [*bits, n.bit_length()], strict=True):
+            key <<= width
+            key |= column
+        key.sort()
+        order = key & ((1 << n.bit_length()) - 1)
+        key >>= n.bit_length()
+        new = key[1:] != key[:-1]
+    else:
+        order = np.lexsort(columns[::-1])
+        new = np.logical_or.reduce([(ordered := column[order])[1:] != ordered[:-1] for column in columns])
+    return order, np.flatnonzero(np.append(np.ones(min(n, 1), bool), new))
 
 
 def descending(key: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -59,12 +60,23 @@ class Near:
     """
 
     def __init__(self, path: Path, value: str, threshold: float):
-        table = pq.read_table(path, columns=[value, "reason"], read_dictionary=["reason"])
-        self.values = pc.cast(table[value], pa.float64()).fill_null(math.nan).to_numpy()
-        self.near = pc.is_in(table["reason"], pa.array(["near"])).to_numpy() & ~np.isnan(self.values)
-        self.distances = value == "distance"
+        self._path, self.value, self.distances = path, value, value == "distance"
         self.edges = np.linspace(threshold, 0.0 if self.distances else 1.0, RANGES + 1)  # the first range is next to the threshold
-        self._hash = derive(np.uint64(0), ORDER, len(self.values))
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """float64[n]: the value of each removal; NaN: not compared."""
+        return pc.cast(pq.ParquetFile(self._path).read([self.value])[self.value], pa.float64()).fill_null(math.nan).to_numpy()
+
+    @cached_property
+    def near(self) -> np.ndarray:
+        """bool[n]: the removals that are near-duplicates of known value."""
+        reasons = pq.ParquetFile(self._path, read_dictionary=["reason"]).read(["reason"])["reason"]
+        return pc.is_in(reasons, pa.array(["near"])).to_numpy() & ~np.isnan(self.values)
+
+    @cached_property
+    def _hash(self) -> np.ndarray:
+        return derive(np.uint64(0), ORDER, len(self.values))
 
     def ends(self, number: int | None) -> tuple[float, float]:
         """The first and the last value of a range; None: of all."""
