@@ -9,6 +9,7 @@ import pytest
 
 import likewise as lw
 from explorers import get, words, written
+from likewise.explorer.shared import marked
 from services import Service, command
 
 
@@ -36,7 +37,7 @@ def test_clusters_are_listed_by_each_key(explored: Service) -> None:
 
 def test_a_cluster_shows_the_kept_item_beside_the_least_similar_one(explored: Service) -> None:
     page = get(explored, "/clusters/0")
-    assert "similarity 0.5385" in page and "Kept: a" in words(page) and "Removed: d" in words(page)
+    assert "Similarity 0.5385" in page and "Kept: a" in words(page) and "Removed: d" in words(page)
     assert "<del>theta iota kappa</del>" in page and "<ins>d0 d1 d2</ins>" in page
 
 
@@ -44,8 +45,20 @@ def test_two_removed_members_are_compared_now(explored: Service) -> None:
     """b has 9 of the words and one of its own, c has 8 and two: 8 of 12 in both... 8 common of 9 + 1 + 2."""
     page = get(explored, "/clusters/0", a=1, b=2)
     assert "Removed: b" in words(page) and "Removed: c" in words(page)
-    assert "similarity 0.6667" in page  # 8 / (10 + 10 - 8)
-    assert "exact copy" in get(explored, "/clusters/0", a=0, b=4)
+    assert "Similarity 0.6667" in page  # 8 / (10 + 10 - 8)
+    assert "Exact copy" in get(explored, "/clusters/0", a=0, b=4)
+
+
+def test_shared_passages_are_marked_wherever_they_stand(explored: Service) -> None:
+    one, other = (" ".join(f"{name}{place}" for place in range(20)) for name in ("one", "other"))
+    left, right = marked(f"{one} between {other}", f"{other} apart {one}, {other}")
+    assert left == f"<sup>1</sup><mark>{one}</mark> between <sup>2</sup><sup>3</sup><mark>{other}</mark>"
+    assert right == f"<sup>2</sup><mark>{other}</mark> apart <sup>1</sup><mark>{one}</mark>, <sup>3</sup><mark>{other}</mark>"
+    assert marked("a " * 20, "a " * 30)[1].count("<sup>") == 2  # 20 words, and 10 more
+    assert marked("", "<b>")[1] == "&lt;b&gt;"
+    page = get(explored, "/clusters/0", a=0, b=2, view="shared")  # c keeps the first 8 of the words
+    assert page.count("<mark>alpha beta gamma delta epsilon zeta eta theta</mark>") == 2 and "Show differences" in page
+    assert "view=shared" in get(explored, "/clusters/0") and "view=shared" in get(explored, "/review")
 
 
 def test_a_page_that_does_not_exist_says_so(explored: Service) -> None:
@@ -69,7 +82,7 @@ def test_a_source_that_has_changed_is_named_and_the_rest_is_shown(tmp_path: Path
     source.write_text('{"id": "a", "text": "other"}\n')
     with command(tmp_path / "out", tmp_path / "served") as served:
         page = words(get(served, "/clusters/0"))
-    assert "a.jsonl has changed since the run" in page and "exact copy" in page and "other" not in page
+    assert "a.jsonl has changed since the run" in page and "Exact copy" in page and "other" not in page
 
 
 def test_distances_and_vectors(tmp_path: Path) -> None:
@@ -80,8 +93,8 @@ def test_distances_and_vectors(tmp_path: Path) -> None:
     with command(tmp_path / "out", tmp_path / "served") as served:
         assert "a codes.jsonl 0 3 3 2" in words(get(served, "/clusters", sort="least"))  # 3 codes, at most 3 bits away, of 1 to 3
         page = words(get(served, "/clusters/0"))
-        assert "distance 3 bits" in page and "Removed: c" in page and "3 bits differ: 56, 57, 58" in page
-        assert "distance 2 bits" in words(get(served, "/clusters/0", a=1, b=2))
+        assert "Distance 3 bits" in page and "Removed: c" in page and "3 bits differ: 56, 57, 58" in page
+        assert "Distance 2 bits" in words(get(served, "/clusters/0", a=1, b=2))
 
 
 def test_parts_of_documents(tmp_path: Path) -> None:

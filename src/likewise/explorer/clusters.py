@@ -11,6 +11,7 @@ from likewise.explorer import pair
 from likewise.explorer.output import Output
 from likewise.explorer.pages import Request, Shown
 from likewise.explorer.removals import SORTS
+from likewise.report.pictures import SMALL
 from likewise.service.problems import ProblemError
 
 #: Clusters, and members, of a page.
@@ -47,7 +48,8 @@ def page(output: Output, request: Request) -> Shown:
     chosen = order[place.begin : place.begin + ROWS]
     rows = removals.rows([int(clusters.members(one)[0]) for one in chosen.tolist()])
     listed = [
-        {"number": one, "size": int(clusters.size[one]) + 1, "least": known(clusters.least[one]), "spread": known(clusters.spread[one])} | kept(row)
+        {"number": one, "size": int(clusters.size[one]) + 1, "least": known(clusters.least[one]), "spread": known(clusters.spread[one])}
+        | kept(output, row)
         for one, row in zip(chosen.tolist(), rows, strict=True)
     ]
     names = {name: words for name, (words, _) in SORTS.items()}
@@ -55,8 +57,9 @@ def page(output: Output, request: Request) -> Shown:
     return Shown("clusters.html", values | {"sources": [*output.originals.inputs], "value": output.value})
 
 
-def kept(row: dict[str, Any]) -> dict[str, Any]:
-    return {"id": row["kept_id"], "source": row["kept_source"], "position": row["kept_position"], "start": row.get("kept_start")}
+def kept(output: Output, row: dict[str, Any]) -> dict[str, Any]:
+    place = {"id": row["kept_id"], "source": row["kept_source"], "position": row["kept_position"], "start": row.get("kept_start")}
+    return place | {"picture": output.pictures(row["kept_source"], SMALL)}
 
 
 def known(value: float) -> float | None:
@@ -77,8 +80,11 @@ def one(output: Output, request: Request) -> Shown:
     rows = removals.rows(members[[*shown, max(left - 1, 0), max(right - 1, 0)]].tolist())
     sides = [pair.kept_of(row) if side == 0 else pair.removed_of(row) for side, row in zip((left, right), rows[-2:], strict=True)]
     beside = pair.beside(output, sides[0], sides[1], recorded(rows[-2:], (left, right), output.value), request)
-    listed = [{"member": member + 1, "value": known(values[member]), "row": row} for member, row in zip(shown, rows, strict=False)]
-    kept_item = kept(rows[0])
+    listed = [
+        {"member": member + 1, "value": known(values[member]), "row": row, "picture": output.pictures(row["source"], SMALL)}
+        for member, row in zip(shown, rows, strict=False)
+    ]
+    kept_item = kept(output, rows[0])
     about = {"here": "/clusters", "number": number, "kept": kept_item, "size": len(members) + 1, "members": listed, "place": place}
     return Shown("cluster.html", about | {"a": left, "b": right, "pair": beside, "value": output.value, "clusters": len(clusters)})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -11,6 +12,7 @@ from likewise.explorer.removals import Removals
 from likewise.messages import quoted
 from likewise.report.originals import Original, Originals, Place
 from likewise.report.own_files import whole
+from likewise.report.pictures import Pictures, pictures_of
 from likewise.verbs.recomputed import value_now
 
 
@@ -25,6 +27,11 @@ class Output:
         if "report.json" not in {entry["path"] for entry in self.originals.manifest["outputs"]}:
             raise UsageError(f"{quoted(str(folder))}: this output has no report; explore an output of dedup")
         self.report: dict[str, Any] = self.originals.report
+
+    @cached_property
+    def pictures(self) -> Pictures:
+        """Gives the pictures of items that are image files."""
+        return pictures_of(self.report, self.originals.run)
 
     @property
     def value(self) -> str:

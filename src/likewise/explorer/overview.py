@@ -11,7 +11,7 @@ from likewise.explorer.output import Output
 from likewise.explorer.pages import File, Request, Shown
 from likewise.report import wording
 from likewise.report.page.frame import by, limit_of, noun, threshold_name, value_of
-from likewise.report.page.head import banner, headline, subtitle
+from likewise.report.page.head import banner, headline, subtitle, to_review
 from likewise.report.page.similarities import removed
 from likewise.service.problems import ProblemError
 
@@ -58,3 +58,4 @@ def facts(report: dict[str, Any]) -> Iterator[Card]:
     if recall is not None:
         words = "no pair is missed" if recall == 1 else "of pairs at the threshold; calculated"
         yield Card("Expected recall", percent(recall, down=True), (words,))
+    yield to_review(report)

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 from likewise.drawing.markup import Html, join
 from likewise.explorer.output import Output
 from likewise.explorer.pages import Request
+from likewise.explorer.shared import marked as passages_marked
 from likewise.kinds import of_payload
 from likewise.kinds.kind import DIGITS, NUMBERS, SIGNS, WORDS
 from likewise.report import differences, wording
 from likewise.report.examples import marked
+from likewise.report.pictures import LARGE
 from likewise.runs.shown import shortened
 
 #: Characters of two texts that are shown in full; of longer ones, long equal stretches are left out unless the reader asks for them.
@@ -43,6 +45,9 @@ class Pair(NamedTuple):
     how: str  # how similar they are, in words
     look: str  # the class of their content
     cut: bool  # long equal stretches are left out
+    marks: str  # what is marked: "differences", "shared" passages, or "" for nothing
+    has_passages: bool  # shared passages can be shown
+    pictures: tuple[Html | None, Html | None]
 
 
 def removed_of(row: dict[str, Any]) -> Item:
@@ -61,24 +66,28 @@ def item_of(row: dict[str, Any], prefix: str) -> Item:
 def beside(output: Output, left: Item, right: Item, removal: dict[str, Any] | None, request: Request) -> Pair:
     """The two items. removal: the row of removed.parquet that compared them; without one, they are compared now."""
     found = output.read([left.place, right.place])
-    look = of_payload(output.originals.want.kind).look
+    look, pictures = of_payload(output.originals.want.kind).look, (output.pictures(left.source, LARGE), output.pictures(right.source, LARGE))
     class_ = "text digits" if look in (NUMBERS, DIGITS) else "text"
     if isinstance(found, str):
-        return Pair(left, right, None, found, "", how(output, removal, None), class_, False)
+        return Pair(left, right, None, found, "", how(output, removal, None), class_, False, "", False, pictures)
     kind = output.originals.want.kind
     texts = [part(found[item.place].text, item) for item in (left, right)]
     value = None
     if removal is None:
         value = output.value_of(*(part(found[item.place].item, item) for item in (left, right)))
-    runs = differences.runs(kind, texts[0], texts[1], output.originals.groups)
+    shared = look == WORDS and request.one_of("view", ("differences", "shared"), "differences") == "shared"
+    runs = None if shared else differences.runs(kind, texts[0], texts[1], output.originals.groups)
     remark = differences.remark(kind, texts[0], texts[1]).replace("the removed item", "the left item").replace("the kept one", "the right one")
     long = sum(map(len, texts)) > WHOLE and look in (WORDS, SIGNS)
     cut = long and request.query.get("all") != "yes"
-    if runs is None:
+    if shared:
+        markup, cut = passages_marked(*texts), False
+    elif runs is None:
         markup = join([shortened(kind, texts[0])]), join([shortened(kind, texts[1])])
     else:
         markup = join(marked(runs, "delete", whole=not cut)), join(marked(runs, "insert", whole=not cut))
-    return Pair(left, right, markup, "", remark, how(output, removal, value), class_, cut)
+    marks = "shared" if shared else "" if runs is None else "differences"
+    return Pair(left, right, markup, "", remark, how(output, removal, value), class_, cut, marks, look == WORDS, pictures)
 
 
 def part(content: Any, item: Item) -> Any:
