@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
+from types import ModuleType
 
 import likewise as lw
 
@@ -21,11 +21,14 @@ GROUPS = {
 MODULES = {"families": "Classes of hash families", "lecture": "Functions of the course"}
 
 
+#: The page of classes without a public name, from which public ones inherit methods.
+BASES = "Base classes"
+
+
 def titles() -> dict[str, str]:
     """Place on the site -> title of the page."""
-    return {f"reference/api/{page}.md": title for page, (title, _) in GROUPS.items()} | {
-        f"reference/api/{page}.md": MODULES[page] for page in MODULES
-    }
+    named = {page: title for page, (title, _) in GROUPS.items()} | MODULES | {"base-classes": BASES}
+    return {f"reference/api/{page}.md": title for page, title in named.items()}
 
 
 def pages() -> dict[str, str]:
@@ -33,27 +36,32 @@ def pages() -> dict[str, str]:
     grouped = [name for _, names in GROUPS.values() for name in names.split()]
     if sorted([*grouped, *MODULES]) != sorted(lw.__all__):
         raise ValueError(f"tools/site/api.py has to list each public name once: {sorted({*grouped, *MODULES} ^ {*lw.__all__})}")
-    made = {f"reference/api/{page}.md": written(title, "likewise", names.split()) for page, (title, names) in GROUPS.items()}
-    for name, title in MODULES.items():
-        module = getattr(lw, name)
-        made[f"reference/api/{name}.md"] = written(title, module.__name__, module.__all__, head=f".. automodule:: {module.__name__}")
-    return made
+    texts = ["\n\n".join(documented(lw, name) for name in names.split()) for _, names in GROUPS.values()]
+    modules = [getattr(lw, name) for name in MODULES]
+    for module in modules:
+        texts.append("\n\n".join([f".. automodule:: {module.__name__}", *(documented(module, name) for name in module.__all__)]))
+    texts.append("\n\n".join(documented(inspect.getmodule(base), base.__name__) for base in bases([lw, *modules])))
+    return {at: f"# {title}\n\n```{{eval-rst}}\n{text}\n```\n" for (at, title), text in zip(titles().items(), texts, strict=True)}
 
 
 def links() -> str:
     """The links to these pages, for the page of the section."""
     rows = [f"| [{title}](api/{page}.md) | {', '.join(f'`lw.{name}`' for name in names.split())} |" for page, (title, names) in GROUPS.items()]
     rows += [f"| [{title}](api/{name}.md) | `lw.{name}` |" for name, title in MODULES.items()]
+    rows += [f"| [{BASES}](api/base-classes.md) | methods that several public classes have |"]
     return "\n".join([f"\n## {CAPTION}\n", "| page | names |", "|---|---|", *rows, ""])
 
 
-def written(title: str, module: str, names: list[str], head: str = "") -> str:
-    """A page that documents names of a module."""
-    blocks = [head] if head else []
-    for name in names:
-        one = getattr(importlib.import_module(module), name)
-        if inspect.isclass(one):
-            blocks.append(f".. autoclass:: {module}.{name}\n   :members:\n   :show-inheritance:")
-        elif callable(one):
-            blocks.append(f".. autofunction:: {module}.{name}")
-    return "\n".join([f"# {title}", "", "```{eval-rst}", "\n\n".join(blocks), "```", ""])
+def documented(module: ModuleType, name: str) -> str:
+    """The directive that documents a name of a module. Data have their place in the docstring of the module."""
+    one = getattr(module, name)
+    if inspect.isclass(one):
+        return f".. autoclass:: {module.__name__}.{name}\n   :members:\n   :show-inheritance:"
+    return f".. autofunction:: {module.__name__}.{name}" if callable(one) else ""
+
+
+def bases(modules: list[ModuleType]) -> list[type]:
+    """The classes of likewise without a public name from which public classes inherit."""
+    public = [one for module in modules for one in (getattr(module, name) for name in module.__all__) if inspect.isclass(one)]
+    found = dict.fromkeys(base for one in public for base in one.__mro__ if base.__module__.startswith("likewise."))
+    return [base for base in found if base not in public]

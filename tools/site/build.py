@@ -42,6 +42,7 @@ SETTINGS = {
     "add_module_names": False,
     "autodoc_member_order": "bysource",
     "autodoc_typehints": "none",
+    "toc_object_entries_show_parents": "hide",
     "myst_heading_anchors": 6,
 }
 

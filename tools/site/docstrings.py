@@ -1,4 +1,7 @@
-"""A Sphinx extension for the docstrings of likewise: ``name: text`` describes a parameter, and its paragraph becomes a list of parameters."""
+"""A Sphinx extension for the docstrings of likewise.
+
+``name: text`` describes a parameter, so its paragraph becomes a list of parameters. Names of pages, such as docs/reference/outputs.md, become links.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ def listed(app: Any, what: str, name: str, one: Any, options: Any, lines: list[s
     """Make fields of the lines that begin with parameters and of those that continue them."""
     names, made, inside = names_of(one), [], False
     for line in lines:
+        line = re.sub(r"(?<!\S)docs/([\w/-]+)\.md", r":doc:`/\1`", line)
         begin = re.match(r"((?:\w+, )*\w+): (.+)", line)
         if begin and names.issuperset(begin[1].split(", ")):
             made += [*([] if inside or not made or not made[-1] else [""]), f":param {begin[1]}: {begin[2]}"]

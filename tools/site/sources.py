@@ -22,6 +22,8 @@ INDEX = "docs/README.md"
 OUTSIDE = {"README.md": "readme.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "benchmarks/README.md": "benchmarks.md"}
 #: A link of Markdown: its text in brackets, then its target.
 LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s]+)\)")
+#: The first line of a block of code with a title, and what shows the title on the site.
+TITLED, CAPTION = re.compile(r'(?m)^```(\w+) title="([^"]*)"$'), r"```{code-block} \1\n:caption: \2\n"
 #: Code, in which nothing is a link.
 CODE = re.compile(r"(?ms)^```.*?^```|^ {4}[^\n]*$")
 
@@ -109,7 +111,7 @@ class Sources:
         for code in CODE.finditer(text):
             parts += [LINK.sub(target, text[last : code.start()]), code[0]]
             last = code.end()
-        return "".join([*parts, LINK.sub(target, text[last:])])
+        return TITLED.sub(CAPTION, "".join([*parts, LINK.sub(target, text[last:])]))
 
     def add(self, page: str) -> None:
         """Add a page of the project, and those that it lists if it is the page of a folder."""

@@ -103,7 +103,7 @@ class Family(Probabilities):
 
     @abstractmethod
     def signature(self, batch: Any) -> Signature:
-        """Signatures, ``dtype``[n, slots], one row per item."""
+        """Signatures, ``dtype[n, slots]``, one row per item."""
 
     def all_of(self, count: int) -> Amplified:
         """AND: agrees if ``count`` functions of this family all agree."""
