@@ -19,6 +19,7 @@ from likewise.io.formats import lines
 from likewise.io.inputs import Source, resolve
 from likewise.io.places import begins_of, marked, records_at
 from likewise.records import Want
+from likewise.report import gather
 from likewise.report.originals import Originals
 
 N = 120
@@ -106,3 +107,21 @@ def test_small_and_columnar_inputs_need_no_places(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(FILES["a.jsonl"])
     lw.dedup([tmp_path / "a.jsonl"], out=tmp_path / "out")
     assert not (tmp_path / "out" / "places.parquet").exists()
+
+
+def test_reports_show_rows_near_the_beginning_of_a_compressed_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows after the first mark beyond the limit are neither chosen as examples nor read for clusters; all others can be read."""
+    monkeypatch.setattr(places, "BITS", 8)
+    monkeypatch.setattr(gather, "NEAR_THE_BEGINNING", 5000)
+    texts = [" ".join(f"w{number // 2}x{word}" for word in range(20)) + " more" * (number % 2) for number in range(N)]
+    data = "".join(json.dumps({"id": number, "text": text}) + "\n" for number, text in enumerate(texts)).encode()
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(data))
+    report = lw.dedup([tmp_path / "a.jsonl.gz"], by="words:1", threshold=0.5, out=tmp_path / "out").report
+    table = pq.read_table(tmp_path / "out" / "places.parquet").to_pylist()
+    end = next(row["position"] for row in table if row["start"] >= 5000)
+    assert report["counts"]["removed_near"] == N // 2 and 20 < end < N // 2
+    for example in report["examples"]:
+        assert max(example["removed"]["position"], example["kept"]["position"]) < end
+        assert None not in (example["removed"]["text"], example["kept"]["text"])
+    shown = [(row["position"], row["text"]) for cluster in report["clusters"]["largest"] for row in (cluster, *cluster["members"])]
+    assert shown and all((text is not None) == (position < end) for position, text in shown)

@@ -13,7 +13,6 @@ import pyarrow as pa
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
 from likewise.items.wrapped import wrapped
-from likewise.schema import PLACES
 from likewise.stages.facts import Facts, Limits
 
 
@@ -108,12 +107,10 @@ class Numbered(ABC):
         return range(self.first_side), range(self.first_side, len(self.sources))
 
     @cached_property
-    def marks(self) -> pa.Table:
-        """The marked rows (`io.places`), in the columns of `schema.PLACES`."""
+    def marks(self) -> np.ndarray:
+        """The marked rows and where they begin in their sources (`io.places`), int64[k, 2]."""
         begins = zip(self.chunks, self.begins_of_chunks[:-1].tolist(), strict=True)
-        marks = [(begin + row, start) for entry, begin in begins for row, start in entry.get("marks", ())]
-        rows, start = np.array(marks, np.int64).reshape(-1, 2).T
-        return pa.table([*self.places(rows), start], schema=PLACES)
+        return np.array([(begin + row, start) for entry, begin in begins for row, start in entry.get("marks", ())], np.int64).reshape(-1, 2)
 
     @cached_property
     def begins_of_chunks(self) -> np.ndarray:

@@ -17,7 +17,7 @@ from likewise.io.units import Units
 from likewise.job import Job
 from likewise.report.differences import groups_of
 from likewise.report.examples import Example
-from likewise.runs.shown import NEAR_ROWS, NEAR_THE_BEGINNING, in_brief, read_again
+from likewise.runs.shown import NEAR_THE_BEGINNING, in_brief, read_again
 from likewise.schema import REASONS, WHOLE_DISTANCE
 from likewise.stages.clusters import MEMBERS, Clusters, Listed
 from likewise.stages.removed import GROUPS, Removed
@@ -147,7 +147,8 @@ def named(compared: Numbered, rows: set[int], side: int) -> Sequence[tuple[int, 
 
 
 def ends_of(compared: Numbered) -> np.ndarray | None:
-    """Return the row in each source after those that can be read again quickly: all rows if ranges of the source can be read (`Source.few`).
+    """Return the row in each source after those that can be read again quickly: all rows if ranges of the source can be read (`Source.few`),
+    otherwise about those in its first `NEAR_THE_BEGINNING` bytes.
 
     int64[sources]; None if this is true of all sources.
     """
@@ -155,15 +156,20 @@ def ends_of(compared: Numbered) -> np.ndarray | None:
         ends = ends_of(compared.documents)
         return None if ends is None else compared.first[ends]
     slow = np.array([slow_again(source) for source in compared.sources], bool)
-    first, after = compared.first_row[:-1], compared.first_row[1:]
-    return np.where(slow, np.minimum(after, first + NEAR_ROWS), after) if slow.any() else None
+    if not slow.any():
+        return None
+    ends = compared.first_row[1:].copy()
+    far = compared.marks[compared.marks[:, 1] >= NEAR_THE_BEGINNING, 0]
+    source = compared.source_of(far)
+    np.minimum.at(ends, source[slow[source]], far[slow[source]])
+    return ends
 
 
 def within_reach(compared: Numbered, rows: set[int]) -> list[int]:
     """Return the rows among some that can be read again quickly."""
+    ends = ends_of(compared)
     chosen = np.array(sorted(rows), np.int64)
-    slow = np.array([slow_again(source) for source in compared.sources], bool)
-    return chosen[~slow[compared.source_of(chosen)] | (compared.starts(chosen) < NEAR_THE_BEGINNING)].tolist()
+    return (chosen if ends is None else chosen[chosen < ends[compared.source_of(chosen)]]).tolist()
 
 
 def slow_again(source: Source) -> bool:

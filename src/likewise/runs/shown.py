@@ -27,8 +27,6 @@ SHOWN = 200
 UNREAD = "(not kept in the index)"
 #: Maximum offset of items that a report reads again, because a compressed source must be read up to them.
 NEAR_THE_BEGINNING = 2**28
-#: Rows at the beginning of such a source of which a report chooses the ones that it reads again.
-NEAR_ROWS = 100_000
 
 
 def wanted(method: dict[str, Any]) -> Want:

@@ -41,6 +41,7 @@ from likewise.runs.fate import Fate
 from likewise.runs.pipeline import Run, check_unchanged
 from likewise.runs.results import Search
 from likewise.runs.tables import Rows
+from likewise.schema import PLACES
 
 #: Names the computation of shingles, other compared words, slots and band keys. Whatever changes a bit of them must change this name.
 HASH_SCHEME = "lw3"
@@ -115,8 +116,10 @@ def write(fate: Outcome, report: dict[str, Any], run: Run, copy: Copy, made: dic
         tables += of_sketches(fate.documents, fate.kept, run, staged / "sketches")
     if options.pairs:
         tables.append(table(staged / "pairs.parquet", search.pairs, fate.pairs_rows, note))
-    if len(marks := collection.marks):
-        tables.append(alone(staged / "places.parquet", len(marks), lambda path: write_table([marks], marks.schema, path)))
+    if len(collection.marks):
+        rows, start = collection.marks.T
+        places = pa.table([*collection.places(rows), start], schema=PLACES)
+        tables.append(alone(staged / "places.parquet", len(rows), lambda path: write_table([places], places.schema, path)))
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
     run.begin("writing", sum(step.rows or 0 for step in of_records + tables), "records")
     run.progress.resumed(sum(step.rows or 0 for step in of_records + tables if step.name in written))
