@@ -10,6 +10,11 @@ import pytest
 
 import likewise as lw
 from explorers import get, post, words, written
+from likewise.explorer import planner
+from likewise.explorer.output import Output
+from likewise.explorer.pages import Request, Shown
+from likewise.explorer.waiting import waited_for
+from likewise.io.formats import jsonl, lines
 from services import WRITE, Service, command, service
 
 TEXTS = {"1": "one two three four five", "b": "one two three four five six", "c": "nothing like it at all"}
@@ -37,6 +42,20 @@ def test_a_place_is_an_id_too(sketched: Service) -> None:
     assert "nothing like it" in words(get(sketched, "/search", id="a.jsonl:3"))
     for identity in ("a.jsonl:9", "other.jsonl:1", "../a.jsonl:1", "/etc/passwd:1", "a.jsonl:99999999999999999999"):
         assert "No item with the id" in words(get(sketched, "/search", id=identity))
+
+
+def test_a_search_stops_reading_when_nobody_waits_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 64)
+    lw.dedup([written(tmp_path / "a.jsonl", {str(number): f"text {number}" for number in range(50)})], out=tmp_path / "out")
+    originals = Output(tmp_path / "out").originals
+    with waited_for(60):
+        assert originals.find("49") is not None
+    read = []
+    monkeypatch.setattr(jsonl, "parse", lambda *given, parse=jsonl.parse: read.append(given) or parse(*given))
+    with waited_for(-1), pytest.raises(TimeoutError):
+        originals.find("49")
+    assert len(read) == 1
+    assert originals.find("49") is not None  # in a thread without a limit
 
 
 def test_pasted_text_is_compared_with_the_kept_records(sketched: Service) -> None:
@@ -73,6 +92,13 @@ def test_the_planner_can_take_a_sample_and_says_what_is_wrong(explored: Service)
     assert "For 7 items, from a sample" in words(get(explored, "/plan", sample="yes"))
     for name, value, says in (("limit", "x", "give a similarity"), ("recall", "2", "above 0 and below 1"), ("bands", "1.5", "expected a number")):
         assert says in words(get(explored, "/plan", **{name: value}))
+
+
+def test_a_measure_without_bands_is_refused_before_its_inputs_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lw.dedup([written(tmp_path / "a.jsonl", {"a": "kitten", "b": "sitten"})], by="edit", within=1, out=tmp_path / "out")
+    monkeypatch.setattr(planner, "sampled", None)
+    shown = planner.Planner(Output(tmp_path / "out")).page(Request({}, {"sample": "yes"}, {}))
+    assert isinstance(shown, Shown) and "has no hash family" in shown.values["fault"]
 
 
 def test_an_index_has_pages_without_tokens(tmp_path: Path) -> None:

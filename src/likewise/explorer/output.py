@@ -9,6 +9,7 @@ from typing import Any
 
 from likewise.errors import LikewiseError, UsageError
 from likewise.explorer.removals import Removals
+from likewise.explorer.waiting import still_waited_for
 from likewise.messages import quoted
 from likewise.report.originals import Original, Originals, Place
 from likewise.report.own_files import whole
@@ -21,7 +22,7 @@ class Output:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.originals = Originals(folder)
+        self.originals = Originals(folder, still_waited_for)
         self._lock = RLock()
         self._removals: Removals | None = None
         if "report.json" not in {entry["path"] for entry in self.originals.manifest["outputs"]}:

@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 from likewise.drawing import numbers
 from likewise.drawing.markup import Html, text
 from likewise.errors import LikewiseError
+from likewise.explorer.waiting import waited_for
 from likewise.messages import in_document
 from likewise.service.app import check_host, respond
 from likewise.service.body import whole
@@ -143,7 +144,8 @@ class Page:
 
     def _answer(self, request: Request) -> tuple[int, str, bytes, dict[str, str]]:
         """The status, media type, content and further headers of an answer."""
-        answer = self._handle(request)
+        with waited_for(self._pages.exploring.limits.answer_seconds):
+            answer = self._handle(request)
         if isinstance(answer, Moved):
             return 303, HTML, b"", {"location": answer.to}
         if isinstance(answer, File):

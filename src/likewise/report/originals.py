@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,9 +50,12 @@ class Original(NamedTuple):
 class Originals:
     """The inputs of an output folder, by the source names in its tables."""
 
-    def __init__(self, out: Path):
-        """Raises UsageError if ``out`` is not an output folder of dedup, FormatError if its files are damaged."""
-        self.out = out
+    def __init__(self, out: Path, wanted: Callable[[], None] = lambda: None):
+        """wanted: called before each chunk of a source; may raise an error to stop reading.
+
+        Raises UsageError if ``out`` is not an output folder of dedup, FormatError if its files are damaged.
+        """
+        self.out, self._wanted = out, wanted
         manifest, run = self.manifest, self.run = sealed(out / "manifest.json"), sealed(out / "run.json")
         if manifest.get("format") != "likewise/output":
             raise FormatError(f"{out / 'manifest.json'}: is not the manifest of an output folder; its format is {manifest.get('format')!r}")
@@ -211,7 +214,9 @@ class Originals:
         """
         found, format, want = self.opened(source)
         read = records_at(found, want, np.array(positions), self.begins_of(source)) if positions else between(found, want, begins_of(()), 0, 0)
-        return ((format, self.paths[source], *each) for each in read)
+        for first, chunk, records in read:
+            self._wanted()
+            yield format, self.paths[source], first, chunk, records
 
     def opened(self, source: str) -> tuple[Source, str, Want]:
         """Return a source, the name of its format, and the Want for it. Raises DataError if it is gone."""
