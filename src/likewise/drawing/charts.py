@@ -12,13 +12,14 @@ BESIDE = "5.5rem"
 
 
 def stacked_bar(parts: Sequence[tuple[str, int, str]], label: str) -> Html:
-    """Return one bar cut into (name, number, class), with a legend of the numbers. Each nonzero part is visibly wide."""
+    """Return one bar cut into (name, number, class), and a legend of the first number and of others above zero. Each such part is visibly wide."""
     total = sum(number for _, number, _ in parts)
     drawn = [tag("span", class_=class_, style=f"flex: {number}") for _, number, class_ in parts if number] or [tag("span", class_="nothing")]
     said = ", ".join(f"{name} {number:,}" for name, number, _ in parts)
     legend = [
         tag("li", swatch(class_), f" {name} ", tag("b", count(number)), " ", tag("span", share(number, total), class_="faint"))
-        for name, number, class_ in parts
+        for place, (name, number, class_) in enumerate(parts)
+        if number or not place
     ]
     return join([tag("div", *drawn, role="img", aria_label=f"{label}: {said}", class_="stacked"), tag("ul", *legend, class_="legend")])
 

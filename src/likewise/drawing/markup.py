@@ -14,9 +14,9 @@ VOID = frozenset({"meta", "br", "img", "input"})
 #: after them. Tab, line feed and carriage return are allowed.
 UNSHOWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
 #: Columns of a table that does not fit on a phone.
-SEVERAL = 5
-#: Text of `numbers.share` and `numbers.percent`.
-PER_CENT = re.compile(r"(over |under |[<>] )?[0-9.]+%")
+SEVERAL = 4
+#: Text of `numbers.share`, `numbers.percent` and `numbers.figure`, and other written numbers.
+FIGURE = re.compile(r"(over |under |[<>] )?-?[0-9][0-9,.]*%?")
 
 
 class Html(str):
@@ -74,7 +74,7 @@ def table(caption: object, head: list[str], rows: Iterable[Sequence[object]], fo
     On a phone, a table of several columns has each cell with the name of its column; narrower ones scroll sideways, also by keyboard.
     """
     rows = list(rows)
-    numeric = [any(is_figure(row[column]) for row in rows) for column in range(len(head))]
+    numeric = [column > 0 and any(is_figure(row[column]) for row in rows) for column in range(len(head))]
     top = tag("tr", *(tag("th", name, scope="col", class_="number" if number else None) for name, number in zip(head, numeric, strict=True)))
     names = head[1:] if len(head) >= SEVERAL else [None] * (len(head) - 1)
     body = tag("tbody", *(table_row(row, names) for row in rows))
@@ -96,8 +96,8 @@ def cell(value: object) -> object:
 
 
 def is_figure(value: object) -> bool:
-    """True for a number, and for a share in per cent as text (`numbers.share`)."""
-    return is_number(value) or (isinstance(value, str) and PER_CENT.fullmatch(value) is not None)
+    """True for a number, and for one that is written already, such as a share in per cent (`numbers.share`)."""
+    return is_number(value) or (isinstance(value, str) and FIGURE.fullmatch(value) is not None)
 
 
 def is_number(value: object) -> bool:

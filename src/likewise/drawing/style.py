@@ -98,11 +98,12 @@ h1 { font-size: clamp(1.6rem, 1.1rem + 2vw, 2.5rem); line-height: 1.15; letter-s
 h2 { font-size: 1.45rem; line-height: 1.2; margin: 3rem 0 .6rem; padding-top: .7rem; border-top: 2px solid var(--ink); }
 h3 { font-size: 1rem; margin: 1.8rem 0 .4rem; }
 h4 { font-size: .9rem; margin: 0; overflow-wrap: anywhere; }
-p { max-width: 42rem; margin: .6rem 0; }
+p { max-width: 42rem; margin: .6rem 0; text-wrap: pretty; }
 a { color: inherit; text-decoration-color: var(--accent); text-underline-offset: 3px; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 code, .digits { font-family: var(--mono); font-size: .9em; overflow-wrap: anywhere; }
 summary { cursor: pointer; }
+input { accent-color: var(--accent); }
 footer { margin-top: 3.5rem; padding-top: .7rem; border-top: 1px solid var(--rule); font-size: .875rem; }
 .faint { color: var(--faint); }
 .banner { margin: 1.2rem 0; padding: .7rem 1rem; background: var(--warn); border-left: 4px solid var(--warn-rule); max-width: none;
@@ -121,13 +122,14 @@ tfoot th, tfoot td { font-weight: 600; border-bottom: 0; }
 td { min-width: 5.5rem; }
 th.number, td.number { text-align: right; white-space: nowrap; min-width: 0; }
 .chart { display: block; width: 100%; height: auto; margin: .8rem 0; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.2rem, 1fr)); gap: 0 1rem; margin: 1.2rem 0;
+.cards { display: grid; grid-auto-flow: column; grid-auto-columns: minmax(0, 1fr); gap: 0 1rem; margin: 1.2rem 0;
   font-variant-numeric: tabular-nums lining-nums; }
 .cards > div { border-top: 1px solid var(--rule); padding: .6rem 0 .8rem; min-width: 0; }
 .cards dt { font-size: .8rem; color: var(--faint); }
 .cards dd { margin: 0; font-size: .8rem; line-height: 1.4; overflow-wrap: anywhere; }
 .cards .figure { font: 700 1.7rem/1.25 var(--serif); font-variant-numeric: tabular-nums lining-nums; }
 .cards .urgent { border-top-color: var(--accent); } .cards .urgent .figure { color: var(--accent); }
+.abreast { display: flex; flex-wrap: wrap; gap: 0 4rem; align-items: flex-start; } .abreast > * { max-width: 100%; min-width: 0; }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; align-items: start; }
 .pair > * { background: var(--card); border: 1px solid var(--rule); padding: .7rem .9rem; min-width: 0; }
 .pair p { margin: .2rem 0; font-size: .875rem; overflow-wrap: anywhere; }
@@ -140,7 +142,9 @@ button { font: inherit; font-size: .8rem; color: inherit; background: var(--grou
   .several, .several tbody { width: 100%; } .several tr { border-bottom: 1px solid var(--rule); padding: .4rem 0; }
   .several :is(th, td) { border: 0; padding: .05rem 0; } .several td { display: inline-block; margin-right: .9rem; white-space: normal; }
   .several td::before { content: attr(data-name) " "; color: var(--faint); font-weight: 400; } }
-@media (max-width: 44rem) { .pair { grid-template-columns: 1fr; } .chart text { font-size: 17px; } }
+@media (max-width: 44rem) { .cards { grid-auto-flow: row; grid-template-columns: 1fr 1fr; }
+  .cards > div:last-child:nth-child(odd) { grid-column: 1 / -1; display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1rem; }
+  .pair { grid-template-columns: 1fr; } .chart text { font-size: 17px; } }
 @media print { :root { color-scheme: light; } body { font-size: 10.5pt; color: #000; background: #fff; } main { max-width: none; padding: 0; }
   h2, h3, summary { break-after: avoid; } details::details-content { content-visibility: visible; block-size: auto; }
   svg, tr, .cards > div, .pair > * { break-inside: avoid; } button, nav { display: none; } .wide { overflow: visible; background: none; } }

@@ -90,10 +90,10 @@ def side_by_side(example: Example, number: int, estimated: bool, pictures: Pictu
     title = tag("h3", f"Example {number}: {verdict(example, estimated)}")
     known = example.similarity is not None and not math.isnan(example.similarity) and example.reason == "near"
     pair = tag("div", kept, removed, class_="pair")
-    return tag("article", title, pair, whole, *below(example), data_value=f"{example.similarity:.9g}" if known else None)
+    return tag("article", title, pair, whole, *below(example, number), data_value=f"{example.similarity:.9g}" if known else None)
 
 
-def below(example: Example) -> Iterator[Html]:
+def below(example: Example, number: int) -> Iterator[Html]:
     """Yield what two rows of parts or numbers do not show at a glance: how many differ, and which numbers most."""
     kind, removed, kept = example.kind, example.removed_text, example.kept_text
     if remark := differences.remark(kind, removed, kept):
@@ -103,7 +103,7 @@ def below(example: Example) -> Iterator[Html]:
         counts += f"{len(found.kept):,} only in the kept one"
         yield tag("p", counts + (f", {len(found.other):,} with different weights." if found.other else "."), class_="faint")
     if rows := differences.farthest(kind, removed, kept):
-        listed = table("The numbers that differ most", ["index", "removed", "kept", "difference"], rows)
+        listed = table(f"Numbers of example {number} that differ most", ["index", "removed", "kept", "difference"], rows)
         yield tag("details", tag("summary", "The numbers that differ most"), listed)
 
 

@@ -34,7 +34,7 @@ def render(report: Report, run: dict[str, Any] | None, examples: Sequence[Exampl
         middle = [judged.section(report), pairs(report, examples, pictures), sources(report)]
     else:
         middle = [against(report), removed(report), pairs(report, examples, pictures), suspicious(report, pictures)]
-        middle += [clusters(report), sources(report), buckets(report, run)]
+        middle += [clusters(report, pictures), sources(report), buckets(report, run)]
     footer = tag(
         "footer", "Written by likewise from report.json and run.json. ", tag("code", "likewise report OUT"), " writes it again.", class_="faint"
     )

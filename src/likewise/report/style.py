@@ -25,7 +25,8 @@ del, ins { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 STYLE = f"{BASE}{PAIRS}"
 STYLE += """\
 .kicker { font-size: .8rem; color: var(--faint); margin: 0; }
-.deck { max-width: 52rem; font: 1.15rem/1.45 var(--serif); color: var(--faint); margin: 0 0 .8rem; }
+h1 span { display: inline-block; }
+.deck { max-width: 60rem; text-wrap: balance; font: 1.15rem/1.45 var(--serif); color: var(--faint); margin: 0 0 .8rem; }
 .command { font-size: .875rem; max-width: none; }
 .command code { background: var(--card); padding: .15rem .4rem; }
 .group { font-family: var(--serif); font-style: italic; color: var(--accent); font-size: 1.1rem; margin: 1.8rem 0 .4rem; }
@@ -42,7 +43,7 @@ article.apart > h3::after { content: " \\2014 not similar enough for the thresho
 .columns > span { print-color-adjust: exact; -webkit-print-color-adjust: exact; forced-color-adjust: none; }
 .top, .line > span, .tick { position: absolute; transform: translateX(-50%); white-space: nowrap; font-size: .8rem;
   font-variant-numeric: tabular-nums; }
-.top { top: 2.7rem; font-weight: 600; background: var(--ground); }
+.top { top: 2.7rem; font-weight: 600; background: var(--ground); padding: 0 .2rem; z-index: 1; }
 .line { position: absolute; top: 0; bottom: 0; border-left: 1px dashed var(--ink); }
 .line > span { top: 0; background: var(--ground); padding: 0 .3rem; } .lower { top: 1.3rem; }
 .top.left, .tick.left, .line.left > span { transform: none; }
@@ -57,7 +58,7 @@ article.apart > h3::after { content: " \\2014 not similar enough for the thresho
 blockquote { margin: .3rem 0; font: 1.02rem/1.45 var(--serif); overflow-wrap: anywhere; }
 .members { list-style: none; padding: 0; margin: .4rem 0; font-size: .875rem; }
 .members li { padding: .35rem 0; border-top: 1px solid var(--rule); overflow-wrap: anywhere; }
-.cluster img { display: block; margin: .3rem 0; border: 1px solid var(--rule); } .members img { float: left; margin: 0 .8rem 0 0; }
+.cluster img { display: block; margin: .3rem 0; border: 1px solid var(--rule); } :is(.members, th) img { float: left; margin: 0 .8rem 0 0; }
 .members li { display: flow-root; }
 .snippet { display: block; color: var(--faint); overflow-wrap: anywhere; }
 .matrix td { min-width: 3.2rem; padding: .3rem .5rem; border: 1px solid var(--ground);

@@ -6,9 +6,9 @@ from typing import Any
 
 from likewise.drawing import charts
 from likewise.drawing.markup import Html, join, named, table, tag
-from likewise.drawing.numbers import counted, share
+from likewise.drawing.numbers import counted, figure, share
 from likewise.report import wording
-from likewise.report.page.frame import Report, by, folded, items, noun, section, value_of
+from likewise.report.page.frame import Report, by, folded, items, listing, noun, place, section, value_of
 from likewise.report.pictures import SMALL, Pictures, none
 
 #: Why a cluster may be none of duplicates.
@@ -17,6 +17,8 @@ REASONS = {
     "large": "large",
     "sources": "from many sources",
 }
+#: Rows of the table of the largest clusters that are open at first.
+FIRST = 8
 #: Why a member was removed.
 MEMBERS = {"exact": "exact copy", "equal": "same shingles", "near": "near-duplicate"}
 
@@ -39,7 +41,7 @@ def cluster(report: Report, found: dict[str, Any], pictures: Pictures = none) ->
     size = counted(found["items"], one, several)
     head = tag("p", tag("b", size), tag("span", f" {reasons}", class_="reason") if reasons else None, class_="size")
     text = tag("blockquote", tag("bdi", found["text"]), dir="auto") if found.get("text") else None
-    kept = tag("p", "Kept: ", place(found["representative"], found["source"], found["position"]), class_="faint")
+    kept = tag("p", "Kept: ", place(found["representative"], found["source"], found["position"]))
     facts = tag("p", *spread(report, found), class_="facts")
     members = found.get("members") or []
     rest = found["items"] - 1 - len(members)
@@ -72,12 +74,6 @@ def member(report: Report, found: dict[str, Any], kept: str | None, pictures: Pi
     return tag("li", pictures(found["source"], SMALL), tag("b", how), " ", place(found["id"], found["source"], found["position"]), text)
 
 
-def place(identity: object, source: str, position: int) -> Html:
-    """Return an item by its id and place."""
-    where = join([" in ", tag("bdi", source)]) if str(identity) != source else None
-    return join([named(identity), where, f", position {position:,}"])
-
-
 def templates(report: Report) -> Html | None:
     """Return the table of clusters that look like pages of a template in a report of an earlier version, or None."""
     found = report.get("removals", {}).get("templates")
@@ -91,7 +87,7 @@ def templates(report: Report) -> Html | None:
     return section("Clusters to check", tag("p", said), table("Clusters that may be pages of one template", columns, rows), name="suspicious")
 
 
-def clusters(report: Report) -> Html:
+def clusters(report: Report, pictures: Pictures = none) -> Html:
     """Return the section on all clusters."""
     found = report["clusters"]
     if not found["number"]:
@@ -104,19 +100,24 @@ def clusters(report: Report) -> Html:
         said += f"Some {several} are similar to several kept ones; {joined}."
     title = f"Clusters by number of {several}"
     sizes = charts.bars(charts.by_powers(found["by_size"]), "cluster", title)
-    return section("Clusters", tag("p", said), largest(report), tag("h3", title), sizes, name="clusters")
+    listed = None if report.get("largest_parts") else largest(report, pictures)  # the outcome shows those parts already
+    return section("Clusters", tag("p", said), tag("h3", title), sizes, listed, name="clusters")
 
 
-def largest(report: Report) -> Html:
+def largest(report: Report, pictures: Pictures) -> Html:
     """Return the table of the largest clusters."""
-    one, several = wording.compared(report)
-    found = report["clusters"]["largest"]
-    value = value_of(report)
+    found, value = report["clusters"]["largest"], value_of(report)
 
     def row(c: dict[str, Any]) -> list[object]:
         text = tag("span", tag("bdi", c["text"]), class_="snippet", dir="auto") if c.get("text") else None
-        known = [c["median"] if c.get("median") is None else wording.amount(c["median"], value, by(report))] if "median" in c else []
-        return [join([named(c["representative"]), text]), tag("bdi", c["source"]), c["position"], c["items"], c["items"] - 1, *known]
+        kept = [pictures(c["source"], SMALL), place(c["representative"], c["source"], c["position"]), text]
+        known = ["" if c.get(name) is None else figure(c[name], value) for name in ("median", "least") if name in found[0]]
+        return [join(kept), c["items"] - 1, *known]
 
-    columns = [f"kept {one}", "source", "position", several, "removed", *([f"median {value}"] if found and "median" in found[0] else [])]
-    return table("The largest clusters", columns, [row(c) for c in found])
+    extreme = "greatest" if value == "distance" else "least"
+    columns = [
+        f"kept {noun(report)}",
+        "removed",
+        *(f"{said} {value}" for name, said in (("median", "median"), ("least", extreme)) if name in found[0]),
+    ]
+    return listing("The largest clusters", columns, [row(c) for c in found], FIRST, "cluster")

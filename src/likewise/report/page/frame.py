@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from likewise.drawing.markup import Html, table, tag
+from likewise.drawing.markup import Html, join, named, table, tag
 from likewise.drawing.numbers import counted
 from likewise.planning.choose import OPH_STEEP_ABOVE
 from likewise.report import curve, wording
@@ -20,6 +21,26 @@ def section(title: object, *content: object, name: str | None = None) -> Html:
 def folded(title: object, *content: object, name: str | None = None) -> Html:
     """Return a part of a section that is closed at first."""
     return tag("details", tag("summary", title), *content, id=name)
+
+
+def listing(caption: str, head: list[str], rows: Sequence[Sequence[object]], first: int, one: str, foot: Sequence[object] | None = None) -> Html:
+    """Return a table of the first rows, and the others in a second one that is closed at first. one: the noun of a row."""
+    shown = table(caption, head, rows[:first], foot)
+    if len(rows) <= first:
+        return shown
+    more = counted(len(rows) - first, f"more {one}")
+    return join([shown, folded(more, table(more.capitalize(), head, rows[first:]))])
+
+
+def place(identity: object, source: str, position: int) -> Html:
+    """Return an item by its id and place; a source that is an item has the name of the item."""
+    where = tag("span", " in ", located(source, position), class_="faint") if str(identity) != source else None
+    return join([named(identity), where])
+
+
+def located(source: str, position: int) -> Html:
+    """Return a place."""
+    return join([tag("bdi", source), f", position {position:,}"])
 
 
 def items(report: Report, number: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -26,9 +27,11 @@ def headline(report: Report) -> str:
 
 def header(report: Report, run: dict[str, Any] | None, audit: dict[str, Any] | None) -> Html:
     """Return the head of the page."""
+    parts = re.split("(?<=[:,]) ", headline(report))
+    title = tag("h1", join((tag("span", part) for part in parts), " "))
     if "leaks" in report:
-        return tag("header", kicker(run), tag("h1", headline(report)), typed(run), cards(of_leaks(report)))
-    return tag("header", kicker(run), tag("h1", headline(report)), subtitle(report), typed(run), cards(numbers(report, run or {}, audit)))
+        return tag("header", kicker(run), title, typed(run), cards(of_leaks(report)))
+    return tag("header", kicker(run), title, subtitle(report), typed(run), cards(numbers(report, run or {}, audit)))
 
 
 def kicker(run: dict[str, Any] | None) -> Html:
@@ -53,8 +56,13 @@ def subtitle(report: Report) -> Html | None:
     """Return the share of removed items by reason; None for an empty run."""
     n, number = wording.outcome(report), report["clusters"]["number"]
     *first, last = by_reason(n)
-    removed = f"{share(n['removed'], n['read'])} of the {noun(report, plural=True)} were removed"
-    return tag("p", f"{removed}: {', '.join(first)} and {last}, in {counted(number, 'cluster')}.", class_="deck") if n["read"] else None
+    removed = f"{share(n['removed'], n['read'])} of the {noun(report, plural=True)} were removed: {', '.join(first)} and {last}"
+    said = (
+        f"{removed}, in {counted(number, 'cluster')}."
+        if n["removed"]
+        else f"No {noun(report)} was found to be a copy or a near-duplicate of another."
+    )
+    return tag("p", said, class_="deck") if n["read"] else None
 
 
 def typed(run: dict[str, Any] | None) -> Html | None:

@@ -19,10 +19,10 @@ def machine(report: Report, run: dict[str, Any] | None) -> Html | None:
         return None
     seconds = run.get("seconds", {})
     total = sum(seconds.values())
-    rows: list[list[object]] = [[stage, round(spent, 2), share(spent, total)] for stage, spent in seconds.items()]
+    rows: list[list[object]] = [[stage, f"{spent:,.2f}", share(spent, total)] for stage, spent in seconds.items()]
     read = wording.outcome(report)["read"]
     rate = f"{read / total:,.0f} {noun(report, plural=True)} per second overall. " if total and read else ""
-    times = table("Seconds by stage", ["stage", "seconds", "share"], rows, ["total", round(total, 2), share(total, total)])
+    times = table("Seconds by stage", ["stage", "seconds", "share"], rows, ["total", f"{total:,.2f}", share(total, total)])
     facts = {name: value for name, value in run.items() if name not in ELSEWHERE}
     note = tag("p", f"{rate}{memory(run)}Only this section and the head of the page differ between runs with the same input and options.")
     return section("Time and memory", note, times, folded("Machine and versions", values("Machine and versions", facts)), name="machine")

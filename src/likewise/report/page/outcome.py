@@ -6,8 +6,11 @@ from likewise.drawing import charts
 from likewise.drawing.markup import Html, join, table, tag
 from likewise.drawing.numbers import counted, share
 from likewise.report import wording
-from likewise.report.page.frame import Report, by, items, noun, section
+from likewise.report.page.frame import Report, by, items, listing, located, noun, section
 from likewise.report.page.sources import MOST_SOURCES
+
+#: Parts of documents that are listed before the others are opened.
+FIRST = 8
 
 
 def counts(report: Report) -> Html:
@@ -57,9 +60,16 @@ def most_repeated(report: Report) -> Html | None:
     found = report.get("largest_parts")
     if not found:
         return None
-    rows = [[tag("bdi", c["text"] or "(not read)"), c["times"], c["documents"], tag("bdi", c["source"]), c["position"]] for c in found]
-    title, columns = f"The {noun(report, plural=True)} repeated most", ["text", "times", "documents", "source", "position"]
-    return join([tag("h3", title), table(f"{title}, with the place of the one that was kept", columns, rows)])
+    rows = [
+        [
+            join([tag("bdi", c["text"] or "(not read)"), tag("span", located(c["source"], c["position"]), class_="snippet")]),
+            c["times"],
+            c["documents"],
+        ]
+        for c in found
+    ]
+    title = f"The {noun(report, plural=True)} repeated most, with the place of the one that was kept"
+    return listing(title, ["text", "times", "documents"], rows, FIRST, noun(report))
 
 
 def against(report: Report) -> Html | None:

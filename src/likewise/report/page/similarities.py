@@ -12,7 +12,7 @@ from likewise.drawing.numbers import counted
 from likewise.kinds import of_payload
 from likewise.report import wording
 from likewise.report.examples import Example, side_by_side
-from likewise.report.page.frame import Report, by, limit_of, noun, section, threshold_name, value_of
+from likewise.report.page.frame import Report, by, folded, limit_of, noun, section, threshold_name, value_of
 from likewise.report.pictures import Pictures
 
 #: A histogram of so few bins shows its median well enough.
@@ -37,8 +37,9 @@ def removed(report: Report) -> Html | None:
     said += "Exact copies are not included."
     title = f"{value.capitalize()} of removed and kept {noun(report, plural=True)}"
     limit = f"{threshold_name(report).lower()} {limit_of(report)}"
-    at = float(report["threshold"]) + (bars.falling and bars.whole)
-    marks = [(at, limit), *([(found["median"], f"median {middle}")] if len(bars.bins) > FEW else [])]
+    at = float(report["threshold"]) + (bars.falling and bars.whole)  # the far edge of a bin
+    half = bars.whole / 2
+    marks = [(at, limit), *([(found["median"] + half, f"median {middle}")] if len(bars.bins) > FEW else [])]
     chart = histogram(bars, f"Near-duplicates by {value}", sentence(report), marks)
     caption = "Below a higher threshold" if not bars.falling else "Beyond a stricter limit" if bars.whole else "At or beyond a distance"
     counts = thresholds(bars, caption, "near-duplicates")
@@ -90,11 +91,15 @@ def pairs(report: Report, examples: Sequence[Example], pictures: Pictures) -> Ht
 
 
 def grouped(report: Report, examples: Sequence[Example], pictures: Pictures) -> list[Html]:
-    """Return the examples, each group with its title."""
+    """Return the examples, each group with its title; the first group is open."""
     shown: list[Html] = []
     numbered = enumerate(examples, 1)
     for group, members in groupby(numbered, lambda each: each[1].group):
         estimated = report["verified"] == "estimate"
-        drawn = join([side_by_side(example, number, estimated, pictures) for number, example in members])
-        shown.append(tag("div", tag("p", GROUPS[group], class_="group") if group in GROUPS else None, drawn))
+        drawn = [side_by_side(example, number, estimated, pictures) for number, example in members]
+        title = GROUPS.get(group)
+        if shown and title:
+            shown.append(folded(join([tag("span", title, class_="group"), f" ({len(drawn):,})"]), *drawn))
+        else:
+            shown.append(tag("div", tag("p", title, class_="group") if title else None, *drawn))
     return shown

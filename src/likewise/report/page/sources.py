@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from likewise.drawing.markup import Html, tag
-from likewise.drawing.markup import table as table_of
 from likewise.drawing.numbers import count, counted, share
-from likewise.report.page.frame import Report, folded, noun, section
+from likewise.report.page.frame import Report, listing, noun, section
 
 #: Maximum number of sources listed on the page; the rest is counted.
 MOST_SOURCES = 200
@@ -16,18 +15,16 @@ FIRST = 20
 def sources(report: Report) -> Html:
     """Return the section on sources."""
     listed = sorted(report["sources"], key=lambda source: -source["removed"])
-    names = ["read", "kept", "removed", "rejected"]
+    n, names = report["counts"], ["read", "kept", "removed", "rejected"]
+    names = names if n["rejected"] else names[:-1]
     columns = ["source", *names, "share removed"]
     rows = [[tag("bdi", s["source"]), *(s[name] for name in names), share(s["removed"], s["read"])] for s in listed[:MOST_SOURCES]]
-    n = report["counts"]
     foot = [f"all {counted(len(listed), 'source')}", *(n[name] for name in names), share(n["removed"], n["read"])]
-    first = table_of("Counts by source, most removals first", columns, rows[:FIRST], foot)
-    others = table_of("Other sources", columns, rows[FIRST:]) if len(rows) > FIRST else None
+    counts = listing("Counts by source, most removals first", columns, rows, FIRST, "source", foot)
     more = len(listed) - MOST_SOURCES
     said = f"{counted(more, 'more source with fewer removals is', 'more sources with fewer removals are')} not listed; report.json has them all."
     note = tag("p", said) if more > 0 else None
-    rest = folded(f"{counted(len(rows) - FIRST, 'more source')}", others, note) if others else None
-    return section("Sources", first, rest, matrix(report), name="sources")
+    return section("Sources", tag("div", tag("div", counts, note), matrix(report), class_="abreast"), name="sources")
 
 
 def matrix(report: Report) -> Html | None:
@@ -42,8 +39,8 @@ def matrix(report: Report) -> Html | None:
     head = tag("tr", tag("th", "removed from", scope="col"), *(tag("th", tag("bdi", names[place]), scope="col") for place in columns))
     body = (tag("tr", tag("th", tag("bdi", names[row]), scope="row"), *(cell(counts[row][column], most) for column in columns)) for row in rows)
     grid = tag("table", tag("caption", "Which source duplicates which"), tag("thead", head), tag("tbody", *body), class_="matrix")
-    scrolled = tag("div", grid, class_="wide", tabindex=0, role="region", aria_label="Across sources")
-    return tag("div", tag("h3", "Across sources"), tag("p", within(report, counts, len(found["sources"]))), scrolled)
+    scrolled = tag("div", grid, class_="wide", tabindex=0, role="region", aria_label="Which source duplicates which")
+    return tag("div", scrolled, tag("p", within(report, counts, len(found["sources"])), class_="faint"))
 
 
 def within(report: Report, counts: list[list[int]], named: int) -> str:
