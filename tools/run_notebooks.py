@@ -20,7 +20,7 @@ COLUMNS = "110"
 
 
 def shown(value: object) -> dict[str, list[str]]:
-    """What a notebook shows of a value, by type."""
+    """The forms of a value that a notebook shows, by type."""
     forms = {"text/plain": repr(value)}
     if hasattr(value, "_repr_html_"):
         forms["text/html"] = value._repr_html_()

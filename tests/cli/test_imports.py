@@ -1,4 +1,4 @@
-"""What a run imports, where other libraries are installed that it could import. Each module costs every run its time."""
+"""The modules that a run imports, if other libraries are installed that it could import. Each module costs every run time."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def rounded(values, digits: int = 4) -> list[float]:
 
 
 def fingerprints(text: str, by: str) -> Counter[int]:
-    """What likewise makes of them: numbers of 64 bits."""
+    """The shingles as likewise hashes them, to 64 bits, with their counts."""
     return Counter(shingle(text, by, None, 0).values.tolist())
 
 
@@ -81,7 +81,7 @@ def test_jaccard():
 
 
 def test_clustered_jaccard():
-    """Of the groups that the elements belong to: {C1, C3} and {C1, C2, C3, C4}."""
+    """The similarity of the sets of groups that the elements belong to: {C1, C3} and {C1, C2, C3, C4}."""
     a, b = {0, 1, 2, 5, 6}, {0, 2, 3, 5, 7, 9}
     members = {"C1": {0, 1, 2}, "C2": {3, 4}, "C3": {5, 6}, "C4": {7, 8, 9}}
     groups = {element: name for name, elements in members.items() for element in elements}

@@ -30,7 +30,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Loaded(HTMLParser):
-    """What a page loads by itself: scripts, styles, pictures, frames."""
+    """Files that a page loads by itself: scripts, styles, pictures, frames."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

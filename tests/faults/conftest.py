@@ -1,4 +1,4 @@
-"""What tests of faults take as a fixture."""
+"""Fixtures of the tests of faults."""
 
 from __future__ import annotations
 

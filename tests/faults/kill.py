@@ -51,7 +51,7 @@ TWICE = 2
 
 
 def checked(stage: Stage, folder: Path, done: Ended, fault: Fault | None, had: int | None, before: int) -> None:
-    """What holds whenever a run has ended, however it did.
+    """Check what must hold after every run, however it ended.
 
     had: whole lines of the journal that it went on from, None where there was nothing to go on from. before: how many runs came before it.
     """
@@ -90,7 +90,7 @@ def differing(found: dict[str, bytes], want: dict[str, bytes]) -> list[str]:
 
 
 def next_command(stage: Stage, folder: Path, done: Ended) -> list[str]:
-    """What a person types after a run was stopped: what the message says, or, where it could say nothing, what its leftovers call for."""
+    """The command a person types after a run was stopped: that of the message or, without a message, the one that its leftovers call for."""
     for line in done.said.splitlines():
         if "to continue: likewise " in line:
             return shlex.split(line.partition("to continue: likewise ")[2])

@@ -37,7 +37,7 @@ SIGNALS = {"KILL": signal.SIGKILL, "TERM": signal.SIGTERM, "INT": signal.SIGINT}
 
 
 class Fault(NamedTuple):
-    """What strikes, and at which step, or after how many seconds. ``torn``: a write, or a copy, is done by half before."""
+    """The fault, and its step or its time in seconds. ``torn``: half of a write, or of a copy, is done before."""
 
     what: str  # a signal of SIGNALS, or the name of an errno
     at: int = 0
@@ -56,7 +56,7 @@ class Watch:
         self.lock = threading.Lock()
 
     def covers(self, path: Any) -> bool:
-        """Whether a path, or the file of an open descriptor, is of the run that is watched."""
+        """True if a path, or the file of an open descriptor, belongs to the watched run."""
         try:
             place = os.fsencode(os.path.abspath(opened_as(path)))
         except (OSError, TypeError, ValueError):

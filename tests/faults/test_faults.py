@@ -1,4 +1,4 @@
-"""What really happens to long runs: they are killed, they meet, clocks jump, names are odd. Nothing is lost, no good output is damaged."""
+"""Accidents of long runs: they are killed, two run at once, clocks jump, names are odd. Nothing is lost, no good output is damaged."""
 
 from __future__ import annotations
 

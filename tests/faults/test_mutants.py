@@ -1,4 +1,4 @@
-"""Whether the tests would notice: faults that other programs had are put into a copy of the source, and the named tests must fail on it.
+"""Tests of the tests: faults that other programs had are put into a copy of the source, and the named tests must fail on it.
 
 Each fault is a few lines of one file. The tests that are named are about behavior (means, chances, decisions), not stored values.
 """

@@ -64,7 +64,7 @@ def test_what_is_no_text_is_an_empty_item(column) -> None:
     records = of_table(pa.table({"text": column}))
     assert records.kind.tolist() == [NO_TEXT, NO_TEXT]
     assert records.text.to_pylist() == [b"", b""]
-    assert records.found  # the field is there; its values are no texts
+    assert records.found  # the field exists, but its values are not texts
 
 
 def test_four_shards_with_one_text_column_of_four_types(tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ def test_going_on_does_not_decode_the_row_groups_before(tmp_path: Path, monkeypa
 
 
 def test_a_slice_of_views_does_not_drag_the_whole_along(tmp_path: Path, monkeypatch) -> None:
-    """What polars gives: string views, whose slices all share the buffers of the whole column."""
+    """polars writes string views, whose slices share the buffers of the whole column."""
     monkeypatch.setattr(batches, "CHUNK_BYTES", 100_000)
     views = pa.array([f"a text of more than twelve bytes {i}" for i in range(100_000)], pa.string_view())
     part = pa.table({"text": views, "tags": pa.array([["a tag of more than twelve bytes", None]] * 100_000, pa.large_list(pa.string_view()))}).slice(

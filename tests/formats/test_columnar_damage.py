@@ -66,7 +66,7 @@ def test_numbers_of_nulls_that_lie_are_damage(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "lz4", "zstd"])
 def test_footers_say_what_pyarrow_says(tmp_path: Path, codec: str) -> None:
-    """Of many columns, too, and of lists in structs: numbers and names of every length."""
+    """The footer reader agrees with pyarrow, also for many columns and lists in structs, with numbers and names of any length."""
     table = pa.table({f"c{i}": pa.array([{"a": [i], "b": None}] * 900) for i in range(20)} | {"text": pa.array(["é" * 200] * 900)})
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=50, compression=codec, use_dictionary=["text", "c3.a.list.element"])
     meta = pq.ParquetFile(tmp_path / "a.parquet").metadata

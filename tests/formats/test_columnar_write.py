@@ -1,4 +1,4 @@
-"""What Parquet and Arrow files keep of their source when rows are left out."""
+"""Properties of the source that Parquet and Arrow files keep when rows are left out."""
 
 from __future__ import annotations
 

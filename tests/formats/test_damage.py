@@ -51,7 +51,7 @@ def laid(folder: Path, name: str, data: Any) -> Path:
 
 
 def texts(path: Path, column: str, kind: str) -> Iterator[bytes | None]:
-    """What the rows of an input are read as: None without a text, b"rejected" for what cannot be read."""
+    """The contents of the rows of an input: None without a text, b"rejected" for unreadable rows."""
     want = Want(column, kind=kind, wide=True)
     for source in resolve([path], want=want):
         for chunk in source.chunks(want):

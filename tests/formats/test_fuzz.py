@@ -127,7 +127,7 @@ class Spoilt(NamedTuple):
 
 
 SPOILT = st.builds(Spoilt, st.integers(0, 200), EDITS.filter(bool), st.integers(0, 3))
-#: What a run wrote: an output, and work folders of runs that were stopped while they read, when they had read, and while they wrote.
+#: Files to damage: an output, and work folders of runs that were stopped while they read, after they read, and while they wrote.
 STOPS = {"reading": (contents, "words", 2), "read": (decided, "decide", 0), "writing": (outputs, "checksums", 4)}
 COMMANDS = (("show", "out", "0"), ("show", "out", "1", "--json"), ("report", "out"), ("audit", "out", "--json", "--sample", "9"))
 OWN = TEXT | {"threads": 1, "removed_records": True, "pairs": True}
@@ -185,7 +185,7 @@ def in_folder(folder: Path) -> Iterator[None]:
 
 
 def spoil(path: Path, edits: list[Edit]) -> bool:
-    """Whether the file is another one then."""
+    """True if the damage changed the file."""
     data = before = path.read_bytes()
     for edit in edits:
         data = edit(data)
@@ -256,7 +256,7 @@ PROPERTIES: dict[str, tuple[Callable[[], st.SearchStrategy[Any]], Callable[[Any,
 }
 #: Under pytest.
 EXAMPLES = {"damaged": 90, "arbitrary": 60, "records": 60, "beside": 40, "output": 40, "work": 40, "texts": 80}
-#: What longer runs found, by property.
+#: Findings of longer runs, by property.
 FINDS: dict[str, list[Any]] = {
     "arbitrary": [Given("a", b":", "text")],
     "beside": [Given("groups.csv", b"e\xcc*h\xeb\x87eme\n", "elements"), Given("groups.json", b"[" * 100_000, "elements")],

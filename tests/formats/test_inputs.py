@@ -1,4 +1,4 @@
-"""What is named as input becomes sources: which files, in which order, under which names, in which format."""
+"""Inputs become sources: their files, order, names and formats."""
 
 from __future__ import annotations
 

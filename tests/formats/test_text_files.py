@@ -167,7 +167,7 @@ def test_images_among_texts_are_named(tmp_path: Path) -> None:
 
 
 def test_html_files_are_compared_as_they_are(tmp_path: Path) -> None:
-    """--html converts the pages of web archives only, and the user is told where it was given for other inputs."""
+    """--html converts pages of web archives only, and a message says so if it was given for other inputs."""
     page = "<nav>{} menu</nav><main><p>one two three four five six seven</p></main>"
     for name, menu in (("a.html", "old"), ("B.HTM", "new"), ("c.txt", "no")):
         (tmp_path / name).write_text(page.format(menu))

@@ -123,7 +123,7 @@ def test_elements_forged_under_one_seed():
 
 
 def test_band_keys_forged_under_one_seed():
-    """Of two pairs of slots the second can undo what the first made different."""
+    """The second of two pairs of slots can undo the difference that the first one made."""
     key = mix(KNOWN ^ GOLDEN)
     state = mix(mix(key ^ BAND) + GOLDEN & WORD)
     first = [(1, 2), (3, 4)]
@@ -216,7 +216,7 @@ def test_fingerprints_chosen_to_fill_one_place_are_sorted_nevertheless():
     assert len(np.unique(large_group)) == len(np.unique(np.stack([before, large_group]), axis=1)[0]) == len(large_group)
 
 
-# --- floods: many items in one bucket, of which none is like another
+# --- floods: many dissimilar items in one bucket
 
 
 def test_comparisons_in_an_overfull_bucket_are_bounded():

@@ -152,7 +152,7 @@ def test_a_window_or_dictionary_of_gigabytes_is_not_allocated():
 
 
 def test_members_without_end_cost_no_more_than_their_bytes():
-    """Of each member what follows it was copied again, up to 256 KiB; a file of 20 MB took a minute."""
+    """The data behind each member was once copied again, up to 256 KiB; a file of 20 MB took a minute."""
     Path("a.jsonl.gz").write_bytes(gzip.compress(b"") * 50_000 + b"\0" * 100_000 + gzip.compress((LINE % (1, "x")).encode()))
     with open_read(Path("a.jsonl.gz")) as stream:
         assert stream.source.step <= 1 << 14

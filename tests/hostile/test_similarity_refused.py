@@ -1,4 +1,4 @@
-"""What `similarity` and the families refuse, or read in one way of several, and what the message says."""
+"""Arguments that `similarity` and the families refuse, or read in one of several ways, and the messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What families of vectors and codes refuse, and what the message says."""
+"""Arguments that families of vectors and codes refuse, and the messages."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_exact_pairs_are_all_there_are(by):
 
 @pytest.mark.parametrize("by", MEASURES)
 def test_the_search_finds_planted_copies(by):
-    """What is found is what is true; nearly all of it is found, and the copies are there."""
+    """Every reported pair is right, nearly all pairs are found, and all copies are among them."""
     sets = planted(300, 150)
     result, exact = (found(lw.pairs(sets, by=by, threshold=MEASURES[by], exact=way)) for way in (None, True))
     assert result.items() <= exact.items()

@@ -1,4 +1,4 @@
-"""Items that are no texts at their edges: groups, types and sizes of elements, what cannot be compared, choices that contradict."""
+"""Edge cases of other items than texts: groups, types and sizes of elements, incomparable items, contradictory choices."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_an_output_by_groups_is_audited_by_them(tmp_path):
 
 
 def test_an_output_by_a_mapping_is_audited_by_that_mapping(tmp_path):
-    """What a path would find again, a mapping must be given for again; the message does not take it for a file."""
+    """A later run finds a path again, but needs a mapping to be given again; the message does not call it a file."""
     path, groups = by_groups(tmp_path)
     mapping = {int(element): group for element, group in json.loads(groups.read_text()).items()}
     out = tmp_path / "out"
@@ -233,7 +233,7 @@ ODD = {
 
 @pytest.mark.parametrize("by", ODD)
 def test_one_odd_value_takes_no_other_along(tmp_path, by):
-    """In Arrow a column has one type: with one number of float64 among whole ones all are, and none is a bit or an index."""
+    """A column of Arrow has one type: one float64 among whole numbers makes all of them float64, which are neither bits nor indexes."""
     field, good, odd = ODD[by]
     for value in odd:
         rows = [{field: one} for one in (*good, value)]

@@ -1,4 +1,4 @@
-"""What people are shown of items that are no texts: the page, and `show`."""
+"""Pages and `show` for other items than texts."""
 
 from __future__ import annotations
 

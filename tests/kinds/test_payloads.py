@@ -390,7 +390,7 @@ def test_payloads_as_readable_text() -> None:
 
 @pytest.mark.parametrize("kind", ["elements", "vector"])
 def test_kept_records_stay_as_they_were(tmp_path: Path, kind: str) -> None:
-    """Whatever is read of them: only reading knows kinds."""
+    """Writing does not depend on the kind of the items; only reading knows kinds."""
     lines = ['{"x": [1.0,  2], "y":1e2}', '{"x":null}', '{"x":[3,4]}']
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     (tmp_path / "a.json").write_text("[" + ",\n".join(lines) + "]")

@@ -71,7 +71,7 @@ def test_as_comparing_all_with_all(seed, count, bits, within):
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32), BITS, st.integers(0, 5), st.integers(0, 4), st.booleans(), st.booleans())
 def test_any_layout_gives_the_same(seed, bits, within, more, sides, groups):
-    """Whatever the number of blocks; across collections, inside of groups, and both."""
+    """The join is exact for any number of blocks, across collections, within groups, and both."""
     rng = np.random.default_rng(seed)
     codes = random_codes(rng, 40, bits)
     side = rng.integers(0, 4, 40).astype(np.uint8) if sides else None

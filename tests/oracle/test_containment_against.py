@@ -157,7 +157,7 @@ WHOLE = [(0, 1), (0, 3), (1, 1), (1, 3), (2, 1), (2, 2), (2, 3)]
     ],
 )
 def test_options(way, options, expected):
-    """Of the queries, 0 and 1 are copies, 2 has no shingle but "b c", and 4 is empty. Of the corpus, 2 is a copy of query 2."""
+    """Queries 0 and 1 are copies, query 2 has the single shingle "b c", and query 4 is empty. Document 2 of the corpus is a copy of query 2."""
     left = [("a b c", 1), ("A b c", 2), ("b c", 1), ("p q r s", 1), ("", 1)]
     right = [("a b x", 2), ("a b c", 1), ("B C", 1), ("a b c d", 2), ("", 1)]
     rows = [[{"text": text, "site": site} for text, site in side] for side in (left, right)]

@@ -60,7 +60,7 @@ def test_counts_by_a_slow_reference(name):
 
 @named
 def test_counts_are_those_of_the_item_alone(name):
-    """Whatever else is in the batch, on however many threads, and in whatever form sets are given."""
+    """A histogram does not depend on the rest of the batch, the number of threads, or the form of the sets."""
     family, sets = FAMILIES[name], some_sets(400, most=60)
     assert len(spans(features(sets)[1], 2**13)) > 1
     whole = family.counts(sets)

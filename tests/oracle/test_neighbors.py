@@ -128,7 +128,7 @@ def test_exact_is_brute_force(name, seed, n, m, k, same, threads, dtype, limit):
 
 @pytest.mark.parametrize("name", CODED)
 def test_codes_of_few_vectors_find_all(name, monkeypatch):
-    """With fewer items than are wanted at first, none is skipped; ties, copies and zero vectors included."""
+    """If there are fewer items than wanted at first, all are found, ties, copies and zero vectors included."""
     monkeypatch.setattr(stage, "FEW_ITEMS", 0)
     monkeypatch.setattr(stage, "FEW_NUMBERS", 0)
     rng = np.random.default_rng(1)
@@ -424,7 +424,7 @@ VERBS = {
 @pytest.mark.parametrize("by", VERBS)
 @pytest.mark.parametrize("limited", [False, True])
 def test_neighbors_through_the_verb(by, limited):
-    """Of some items among others, and of each among all; what was compared with all is promised to be all."""
+    """Neighbors of some items among others, and of each among all; a query that was compared with all items has a recall of 1."""
     make, field, limit = VERBS[by]
     values = make(np.random.default_rng(1))
     base, queries = values[:120], values[120:]

@@ -322,7 +322,7 @@ def test_empty_sets():
 
 
 def test_tiny_and_undefined_rows():
-    """Rows of embeddings as they come: a tiny one is a vector like any other; zeros have no angle, whatever their sign; the rest is no vector."""
+    """Rows of embeddings: tiny vectors are valid, zeros of any sign have no angle, and all other values are refused."""
     v0, t0 = array([1, 2, 3, 4], np.float32), array([1e-30, 2e-30, 3e-30, 4e-30], np.float32)
     assert lw.similarity(v0, t0, by="cosine") == pytest.approx(1, abs=1e-15)
     assert lw.similarity([v0, v0], [2 * v0, v0[::-1]], by="cosine").tolist() == pytest.approx([1, 20 / 30], rel=1e-15)

@@ -178,7 +178,7 @@ def at_the_threshold(by: str, count: int) -> tuple[list[Row], dict[str, Any]]:
 
 @pytest.mark.parametrize("by", ["cosine", "l1", "l2"])
 def test_pairs_at_the_threshold_are_found_as_often_as_expected(by):
-    """What the plan says, within four standard errors."""
+    """The share of pairs found is that of the plan, within four standard errors."""
     count = 400
     made, limit = at_the_threshold(by, count)
     found = lw.pairs(records(made), by=by, recall=0.8, exact=False, **limit)

@@ -54,7 +54,7 @@ def array(texts: list[str]) -> pa.LargeBinaryArray:
 
 
 def normalized(texts: list[str], steps: tuple[str, ...], in_lines: bool = False) -> list[str | None]:
-    """What the kernel makes of each text; None where it hands one back."""
+    """The result of the kernel for each text; None if it hands the text back."""
     data, start, length = buffers(array(texts), np.ones(len(texts), bool))
     table, manner = tables.normalization(steps, in_lines)
     out, start, length, chars, hard, _ = kernel.normalize(

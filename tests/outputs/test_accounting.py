@@ -121,7 +121,7 @@ def test_a_table_that_lacks_a_row_gives_no_output(likewise, tmp_path, monkeypatc
 
 @pytest.mark.parametrize("way", ["copy", "annotate", "ids", "mask"])
 def test_rows_that_a_decision_forgets_give_no_output(likewise, tmp_path, monkeypatch, way):
-    """What is to be written is counted by file, and must be what the report counts."""
+    """Rows to write are counted by file, and must be as many as the report says."""
     jobs.texts(tmp_path)
     count = np.count_nonzero
     monkeypatch.setattr(outputs.np, "count_nonzero", lambda values: max(0, count(values) - 1))

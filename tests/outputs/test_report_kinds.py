@@ -202,7 +202,7 @@ def test_groups_are_reported_while_they_can_be_read(tmp_path):
 
 
 def test_an_overfull_bucket_names_elements(tmp_path):
-    """Forty elements in common, and sixty others: the pairs collide in each bucket, and none is similar."""
+    """Sets with forty common elements and sixty others: they collide in each bucket but are not similar."""
     rows = [{"elements": [*range(40), *(1000 * place + i for i in range(60))]} for place in range(1, 400)]
     lw.dedup(rows, out=tmp_path / "out", by="elements", threshold=0.9, bands=2, rows=1, exact=False)
     report = json.loads((tmp_path / "out/report.json").read_text())

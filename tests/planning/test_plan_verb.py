@@ -1,4 +1,4 @@
-"""What `plan` takes in Python and on the command line, draws, says and refuses."""
+"""`plan` in Python and on the command line: arguments, drawings, words and refusals."""
 
 from __future__ import annotations
 

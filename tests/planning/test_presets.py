@@ -8,7 +8,7 @@ import likewise as lw
 from likewise.errors import UsageError
 from likewise.planning.presets import PRESETS
 
-#: What the recipes catch, computed from bands and rows by 1-(1-s^r)^b: at a similarity, the share.
+#: The share of pairs that the recipes find at a similarity, computed from bands and rows by 1-(1-s^r)^b.
 CATCH = {
     "fineweb": (0.8, 0.924),
     "slimpajama": (0.8, 0.399),

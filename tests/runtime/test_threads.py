@@ -1,4 +1,4 @@
-"""What threads share: stages over batches in order, with little in flight, and the writing of one large file; the bytes are those of one thread."""
+"""Threads share stages over batches, in order and with little in flight, and write one large file; the bytes are those of one thread."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_what_a_lost_machine_left_is_taken_up_as_far_as_it_is_true(tmp_path, spo
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=6), st.integers(0, 120), st.integers(0, 255))
 @settings(max_examples=40, deadline=None)
 def test_no_byte_of_a_column_changes_unseen(sizes, place, value):
-    """Whatever byte is another one, what is taken up is what was written before it."""
+    """If any byte changed, the run resumes with the entries before that byte."""
     with tempfile.TemporaryDirectory() as name:
         folder, draw = Path(name) / "w", np.random.default_rng(sum(sizes))
         parts = [draw.integers(0, 256, size, np.uint8) for size in sizes]

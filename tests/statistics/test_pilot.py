@@ -108,7 +108,7 @@ def test_equal_texts_count_once():
 
 
 def test_items_are_different_texts_in_proportion(tmp_path, monkeypatch):
-    """Of two files of one length the first is read: 300 different texts of 900 rows, so 600 of 1,800."""
+    """The first of two files of equal length is read: 300 different texts in 900 rows, so 600 in 1,800."""
     monkeypatch.setattr(pilot, "SOURCES", 1)
     for name in "ab":
         (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps({"text": f"{name} {i % 300:03}"}) for i in range(900)) + "\n")

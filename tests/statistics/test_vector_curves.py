@@ -135,7 +135,7 @@ def test_standard_errors():
 
 @named
 def test_estimates_invert_the_curve(name):
-    """Whatever share of slots agrees, the curve at the estimate is that share; beyond the curve's ends, the end."""
+    """The curve at the estimate is the share of equal slots; shares below the end of the curve give an infinite distance."""
     family = ALL[name]
     base = family.signature(batch_for(name))[:1]
     for agreeing in range(51):
