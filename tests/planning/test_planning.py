@@ -381,6 +381,6 @@ def test_least_error_is_that_of_all_layouts(threshold, bands, rows, slots):
 
 
 def test_a_layout_of_least_error_is_found_at_once():
-    started = time.perf_counter()
+    started = time.process_time()
     assert choose("0.8", tune="error", slots=MAX_SLOTS).slots <= MAX_SLOTS
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

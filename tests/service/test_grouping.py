@@ -21,12 +21,14 @@ class Calls:
 
     def __init__(self) -> None:
         self.made: list[tuple[str, list[Any]]] = []
+        self.begun = threading.Event()  # the first change
         self.go = threading.Event()  # until then, the first change takes its time
 
     def query(self, values: list[Any], options: dict[str, Any]) -> list[Any]:
         return self._answer(f"query {options}", values)
 
     def add(self, values: list[Any], options: dict[str, Any]) -> list[Any]:
+        self.begun.set()
         self.go.wait(5)
         return self._answer("add", values)
 
@@ -103,7 +105,8 @@ def written(give: Callable[[Writer], list[Awaitable[Any]]]) -> tuple[Calls, list
         writer = Writer(calls, Limits(), told=lambda number: None)  # type: ignore[arg-type]
         writer.start(asyncio.get_running_loop())
         first = writer.write("add", ["first"], {}, 10)
-        await asyncio.sleep(0.05)
+        while not calls.begun.is_set():
+            await asyncio.sleep(0.001)
         given = give(writer)
         calls.go.set()
         found = await asyncio.gather(first, *given, return_exceptions=True)

@@ -111,7 +111,7 @@ def test_headers_without_end_end_the_connection(served: Service) -> None:
     begin = time.monotonic()
     answer = served.raw(b"GET /healthz HTTP/1.1\r\nhost: x\r\n" + b"".join(b"x-%d: %s\r\n" % (number, b"a" * 1000) for number in range(200)))
     assert answer == b"" or status(answer) == 431
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 9  # before `raw` gives up
 
 
 def test_an_upgrade_is_not_made(served: Service) -> None:
@@ -143,7 +143,7 @@ def test_half_a_request_takes_no_place_for_long(tmp_path: Path) -> None:
                     except OSError:
                         break
                 answer = received(sock)
-                assert time.monotonic() - begin < 4
+                assert time.monotonic() - begin < 9  # before the socket here gives up
                 assert answer == b"" or status(answer) == (408 if data else 400), answer
         assert served.ask("GET", "/healthz").status == 200
 

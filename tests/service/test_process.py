@@ -12,7 +12,7 @@ import pytest
 
 import likewise as lw
 from command_line import refused
-from services import LINES, SLOW, Service, command, service, with_tokens
+from services import LINES, SLOW, Service, command, service, until, with_tokens
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def text(me: int, number: int) -> str:
 
 
 def test_what_was_acknowledged_is_there_after_the_process_was_killed(tmp_path: Path, seen: Path) -> None:
-    """Four clients add one item a request, and a stream many, until the process is killed between two answers."""
+    """Four clients add one item a request, until the process is killed between two answers."""
     acknowledged: list[str] = []
 
     def add(served: Service, me: int) -> None:
@@ -44,7 +44,7 @@ def test_what_was_acknowledged_is_there_after_the_process_was_killed(tmp_path: P
             threads = [threading.Thread(target=add, args=(served, 10 * turn + me)) for me in range(4)]
             for thread in threads:
                 thread.start()
-            time.sleep(0.7)
+            until(lambda turn=turn: len(acknowledged) > 50 * (turn + 1))
             served.stop(signal.SIGKILL)
             for thread in threads:
                 thread.join()
@@ -53,7 +53,6 @@ def test_what_was_acknowledged_is_there_after_the_process_was_killed(tmp_path: P
             assert len(there) == len(set(there)) and set(acknowledged) | {"x", "y"} <= set(there)
             assert len(there) <= len(acknowledged) + 2 + 4 * (turn + 1)  # a client had one more on its way
             assert index.check() == []
-    assert len(acknowledged) > 20
 
 
 def test_others_read_beside_a_service_that_writes(tmp_path: Path, seen: Path) -> None:
@@ -70,13 +69,13 @@ def test_others_read_beside_a_service_that_writes(tmp_path: Path, seen: Path) ->
 
 
 def test_running_requests_end_before_the_process_does(tmp_path: Path) -> None:
-    with service(tmp_path / "served", limits={"leaving_seconds": 1.5}) as served:
+    with service(tmp_path / "served", limits={"leaving_seconds": 3}) as served:
         replies = []
         asking = threading.Thread(target=lambda: replies.append(served.ask("POST", "/v1/query", {"items": [{"text": SLOW}]})))
         asking.start()
         time.sleep(0.3)
         served.process.send_signal(signal.SIGTERM)
-        time.sleep(1)
+        served.logged("stopping")
         ready = served.ask("GET", "/readyz")
         assert ready.status == 503 and ready.json == {"status": "not ready", "reason": "the service stops"}
         assert served.ask("POST", "/v1/add", {"items": [{"text": "taken"}]}).status == 200
@@ -88,7 +87,7 @@ def test_running_requests_end_before_the_process_does(tmp_path: Path) -> None:
 def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
     with service(tmp_path / "served", limits={"leaving_seconds": 30}) as served:
         served.process.send_signal(signal.SIGTERM)
-        time.sleep(0.3)
+        served.logged("stopping")
         assert served.stop() == 0
 
 

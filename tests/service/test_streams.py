@@ -6,14 +6,13 @@ import http.client
 import json
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from services import LINES, WRITE, Service, service
+from services import LINES, WRITE, Service, service, until
 
 
 def stream(served: Service, path: str, lines: Iterator[bytes]) -> Iterator[Any]:
@@ -119,12 +118,12 @@ def test_memory_stays_flat_and_a_slow_reader_slows_the_sender(served: Service) -
 
 def test_streams_have_a_limit_and_one_that_stops_sending_ends(tmp_path: Path) -> None:
     with (
-        service(tmp_path / "served", limits={"streams": 1, "body_seconds": 1}) as served,
+        service(tmp_path / "served", limits={"streams": 1, "body_seconds": 2}) as served,
         socket.create_connection(("127.0.0.1", served.port), 5) as sock,
     ):
         line = next(items(1))
         sock.sendall(head("/v1/add") + b"%x\r\n%s\r\n" % (len(line), line))
-        time.sleep(0.3)
+        until(lambda: served.gauge("likewise_streams") == 1)
         busy = served.ask("POST", "/v1/query", line, media=LINES)
         assert busy.status == 503 and busy.headers["retry-after"] == "1"
         answer = b""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -83,14 +82,14 @@ def test_tokens_are_replaced_while_the_service_runs(tmp_path: Path) -> None:
     with service(tmp_path / "served") as served:
         new = "quite-another-token-1"
 
-        def reload(text: str) -> None:
+        def reload(text: str, event: str) -> None:
             write(served.path / "tokens", text)
             served.process.send_signal(signal.SIGHUP)
-            time.sleep(0.3)
+            served.logged(event)
 
-        reload(f"read {new}\n")
+        reload(f"read {new}\n", "tokens reloaded")
         assert served.ask("GET", "/v1/info", token=READ).status == 401 and served.ask("GET", "/v1/info", token=new).status == 200
-        reload("nonsense\n")
+        reload("nonsense\n", "the tokens were not reloaded")
         assert served.ask("GET", "/v1/info", token=new).status == 200
         assert [line["event"] for line in served.log() if "token" in line["event"]] == ["tokens reloaded", "the tokens were not reloaded"]
 

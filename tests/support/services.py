@@ -8,12 +8,13 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,8 +40,19 @@ class Service:
         return int(self.url.rpartition(":")[2])
 
     def log(self) -> list[dict[str, Any]]:
+        """The lines so far, of which those of the last moment may be missing."""
         time.sleep(0.15)  # lines are collected
         return [json.loads(line) for line in (self.path / "log").read_text().splitlines()]
+
+    def logged(self, event: str, number: int = 1) -> None:
+        """Wait until the log has so many lines of an event."""
+        until(lambda: (self.path / "log").read_text().count(f'"event":"{event}"') >= number)
+
+    def gauge(self, name: str) -> float:
+        """One of the service's metrics."""
+        found = re.search(rf"(?m)^{name} (.*)$", self.ask("GET", "/metrics").content.decode())
+        assert found, name
+        return float(found[1])
 
     def client(self, token: str | None = WRITE, **more: Any) -> lw.Client:
         return lw.Client(self.url, token=token, **more)
@@ -64,6 +76,14 @@ class Service:
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(30)
+
+
+def until(ready: Callable[[], bool], seconds: float = 20) -> None:
+    """Wait until something is true, which takes its time on a busy machine."""
+    end = time.monotonic() + seconds
+    while not ready():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 @dataclass
