@@ -36,7 +36,7 @@ class LikewiseError(Exception):
     """Root of the exceptions that a caller may want to catch. ``str`` is the message in Python's words; ``marked`` also has the flags."""
 
     def __init__(self, message: object = "") -> None:
-        self.marked = marked(message)
+        self.marked: str = marked(message)
         super().__init__(in_python(message))
 
 
@@ -49,7 +49,8 @@ class IdError(UsageError):
 
     def __init__(self, message: object, ids: list[Any], rows: list[int]) -> None:
         super().__init__(message)
-        self.ids, self.rows = ids, rows
+        self.ids: list[Any] = ids
+        self.rows: list[int] = rows
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.marked, self.ids, self.rows)

@@ -19,7 +19,7 @@ from likewise.io.address import place, without_secrets
 from likewise.messages import in_document, on_command_line, option
 from likewise.methods import parse
 from likewise.options import Options
-from likewise.planning.choose import OPH_STEEP_ABOVE
+from likewise.planning.plan import OPH_STEEP_ABOVE
 
 if TYPE_CHECKING:
     from likewise.cli.progress import ScreenProgress

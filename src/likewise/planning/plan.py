@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from likewise.drawing.drawable import Drawable, Points
 from likewise.drawing.numbers import percent, shown
@@ -17,6 +18,9 @@ from likewise.planning.families import BITS
 from likewise.planning.model import Model, probability
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from likewise.drawing.curves import Chart
 
 MANY_CANDIDATES = 10_000
@@ -84,8 +88,7 @@ class Plan(Drawable):
     @property
     def recall(self) -> float:
         """The probability that a pair exactly at the threshold is found; more similar pairs are found with a higher probability."""
-        found: float = self.curve(float(self.threshold))
-        return found
+        return self.curve(float(self.threshold))
 
     @property
     def guaranteed(self) -> bool:
@@ -98,6 +101,10 @@ class Plan(Drawable):
         found = [(probability(p, self.bands, self.rows), similar) for p, similar in around(self.collision, self.threshold)]
         return math.fsum(1 - p if similar else p for p, similar in found) / GRID
 
+    @overload
+    def curve(self, value: float | Fraction) -> float: ...
+    @overload
+    def curve(self, value: NDArray[Any] | Sequence[float]) -> NDArray[np.float64]: ...
     def curve(self, value: Any) -> Any:
         """Return the probability that a pair of this similarity or distance is found; for an array of values, float64 of its shape.
 

@@ -45,8 +45,8 @@ class FrequentPairs(Table):
 
     def __init__(self, table: pa.Table, items: Table, report: dict[str, Any]):
         super().__init__(table)
-        self.items = items
-        self.report = report
+        self.items: Table = items
+        self.report: dict[str, Any] = report
 
     def above(self, support: int) -> FrequentPairs:
         """Return the pairs and items of a higher support. Raises UsageError for a lower one."""

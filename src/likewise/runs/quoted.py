@@ -43,7 +43,9 @@ class Quotes(Table):
 
     def __init__(self, table: Data, report: dict[str, Any], coverage: Table, origins: list[Origin]):
         super().__init__(table)
-        self.report, self.coverage, self._origins = report, coverage, origins
+        self.report: dict[str, Any] = report
+        self.coverage: Table = coverage
+        self._origins = origins
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"_origins": None}

@@ -33,7 +33,8 @@ class Repeats(Table):
 
     def __init__(self, table: Data, report: dict[str, Any], passages: Table, origin: Origin):
         super().__init__(table, origin=origin)
-        self.report, self.passages = report, passages
+        self.report: dict[str, Any] = report
+        self.passages: Table = passages
 
     @property
     def _warnings(self) -> list[str]:

@@ -199,7 +199,7 @@ class Pairs(Table):
 
     def __init__(self, table: pa.Table | Data | LazyData, report: dict[str, Any], *, origin: Contents | None = None):
         super().__init__(table, origin=origin)
-        self.report = report
+        self.report: dict[str, Any] = report
 
     @property
     def _warnings(self) -> list[str]:

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, overload
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,9 @@ from likewise.io.placing import refuse_others
 from likewise.runs.table_files import write_table
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+
     from likewise.drawing.markup import Html
     from likewise.drawing.preview import Preview
 
@@ -253,7 +256,7 @@ class Table:
         typed = mine.json.keys() == yours.json.keys() and all(mine.json[name].equals(yours.json[name]) for name in mine.json)
         return bool(typed and mine.table.equals(yours.table))
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
     def json_lines(self) -> Iterator[str]:
         """Yield strings of some thousand JSON lines, one object per row; ids have their original types, and control characters are escaped."""
@@ -317,19 +320,22 @@ class Table:
         """Return the table as a pyarrow.Table."""
         return self._data().table
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """Return the table as a pandas.DataFrame. Raises MissingPartError if pandas is not installed."""
         if find_spec("pandas") is None:
             raise missing_part("to_pandas() needs", "pandas", "pandas")
-        return self._data().table.to_pandas()
+        frame: pandas.DataFrame = self._data().table.to_pandas()
+        return frame
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> polars.DataFrame:
         """Return the table as a polars.DataFrame. Raises MissingPartError if Polars is not installed."""
         try:
             import polars
         except ImportError as error:
             raise missing_part("to_polars() needs", "Polars", "polars") from error
-        return polars.from_arrow(self._data().table)
+        frame = polars.from_arrow(self._data().table)
+        assert isinstance(frame, polars.DataFrame)  # of a table; an array would be a series
+        return frame
 
     def to_native(self) -> Any:
         """Return these rows in the type of the object given to `dedup`: a pandas frame with its index, a polars frame, a list or an array.

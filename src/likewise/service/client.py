@@ -59,7 +59,8 @@ class Client:
 
     def __init__(self, url: str, *, token: str | None = None, timeout: float = 30.0):
         self._parts = checked(url)
-        self.url, self._timeout = url.rstrip("/"), timeout
+        self.url: str = url.rstrip("/")
+        self._timeout = timeout
         self._headers = {"accept": "application/json"} | ({"authorization": f"Bearer {token}"} if token else {})
         self._idle: queue.LifoQueue[HTTPConnection] = queue.LifoQueue(IDLE)
         self._limits = Limits()

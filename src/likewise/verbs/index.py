@@ -21,7 +21,7 @@ from likewise.index.answers import Answers, Comparison, answers, table
 from likewise.index.arrivals import add_new
 from likewise.index.ids import is_id, json_id, json_ids
 from likewise.index.opened import created, opened, shown
-from likewise.index.settings import settings_of
+from likewise.index.settings import Settings, settings_of
 from likewise.index.sketching import Sketching, nothing
 from likewise.index.store import Change, IdRule, Items, Store
 from likewise.index.stored_settings import restored, stored
@@ -78,10 +78,10 @@ class Index:
         """The index of an open store. Raises FormatError for settings of another version of likewise, UsageError for a path: `open` takes it."""
         if not hasattr(store, "settings"):
             raise UsageError(f"lw.Index({store!r:.60}): lw.Index.open opens an index, lw.Index.create makes one")
-        self.store = store
-        self.settings = restored(store.settings)
+        self.store: Store = store
+        self.settings: Settings = restored(store.settings)
         NOTICE.method = str(self.settings.options.method)
-        self.sketching = Sketching(self.settings)
+        self.sketching: Sketching = Sketching(self.settings)
         self._at: Any = lru_cache(64)(lambda limit: Comparison(self.settings, limit))
         self._usual = Comparison(self.settings, self.settings.plan.threshold)
         self._next, self._lock = 0, Lock()

@@ -7,7 +7,7 @@ from typing import Any
 
 from likewise.drawing.markup import Html, join, named, table, tag
 from likewise.drawing.numbers import counted
-from likewise.planning.choose import OPH_STEEP_ABOVE
+from likewise.planning.plan import OPH_STEEP_ABOVE
 from likewise.report import curve, wording
 
 Report = dict[str, Any]
