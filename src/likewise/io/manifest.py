@@ -17,6 +17,8 @@ from likewise.io.address import Address, Place
 from likewise.messages import option
 
 MANIFEST, FORMAT = "manifest.json", "likewise/output"
+#: The format of an output folder, by docs/reference/formats.md.
+VERSION = 1
 #: At an address, in place of the manifest until the upload is complete: it lists the files that belong to the output.
 INCOMPLETE = "incomplete.json"
 #: The result of an audit of the output.

@@ -18,7 +18,7 @@ import xxhash
 
 from likewise.errors import UsageError
 from likewise.io.address import Address
-from likewise.io.manifest import FORMAT, INCOMPLETE, MANIFEST, SEAL, files_in, outputs_of, seal
+from likewise.io.manifest import FORMAT, INCOMPLETE, MANIFEST, SEAL, VERSION, files_in, outputs_of, seal
 from likewise.io.stores import store_of
 
 #: Schemes to which outputs can be written.
@@ -56,7 +56,7 @@ def publish(staged: Path, out: Address) -> None:
     old = outputs_of(out)
     names = sorted(files_in(staged))
     outputs = sorted({*names, *(old if isinstance(old, set) else ())})
-    mark = {"format": FORMAT, "version": 1, "manifest": digest(staged), "outputs": [{"path": name} for name in outputs]}
+    mark = {"format": FORMAT, "version": VERSION, "manifest": digest(staged), "outputs": [{"path": name} for name in outputs]}
     with new_object(out / INCOMPLETE) as file:
         file.write(json.dumps({**mark, SEAL: seal(mark)}).encode())
     if (out / MANIFEST).exists():

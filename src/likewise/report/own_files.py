@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from likewise import __version__
 from likewise.errors import FormatError, LikewiseError, UsageError
-from likewise.io.manifest import SEAL, seal
+from likewise.io.manifest import FORMAT, SEAL, VERSION, seal
 from likewise.io.output import checksums, work_beside
 from likewise.messages import option
 
@@ -33,8 +34,15 @@ def document(path: Path) -> dict[str, Any]:
 
 
 def sealed(path: Path) -> dict[str, Any]:
-    """Return a JSON file that contains its own checksum. Raises FormatError if it has been changed."""
+    """Return a JSON file that contains its own checksum. Raises FormatError if it has been changed, or is the manifest of a newer format."""
     found = document(path)
+    version = found.get("version")
+    if found.get("format") == FORMAT and type(version) is int and version > VERSION:
+        made = dict(found.get("versions") or {}).get("likewise", "of another version")
+        raise FormatError(
+            f"{path.parent}: likewise {made} made this output in format {version}, and this is likewise {__version__}, "
+            f"which reads format {VERSION}; upgrade likewise"
+        )
     if found.pop(SEAL, None) != seal(found):
         raise FormatError(f"{path}: has changed since likewise wrote it; run dedup again")
     return found

@@ -27,6 +27,7 @@ from likewise.io.address import Address
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.inputs import Source, printable
+from likewise.io.manifest import FORMAT, VERSION
 from likewise.io.numbered import Numbered
 from likewise.io.output import check_still, checksums, write_json, write_lines, write_sealed, write_table
 from likewise.io.placing import name_beside, publish, sweep
@@ -302,7 +303,7 @@ def manifest(collection: Numbered, job: Job, outputs: list[dict[str, Any]]) -> d
     sides = sided("inputs", inputs, collection.first_side)
     outputs = [{**entry, "path": printable(entry["path"])} for entry in sorted(outputs, key=lambda entry: entry["path"].split("/"))]
     index = {"index": stored(settings_of_job(job))} if job.options.sketches else {}
-    return {"format": "likewise/output", "version": 1, **described(job, "dedup"), **index, **sides, "outputs": outputs}
+    return {"format": FORMAT, "version": VERSION, **described(job, "dedup"), **index, **sides, "outputs": outputs}
 
 
 def sided(name: str, entries: list[Any], first_side: int) -> dict[str, list[Any]]:
