@@ -11,15 +11,8 @@ from playwright.sync_api import Browser
 
 import likewise as lw
 import newspaper
-from seen import WIDTHS, seen
-
-#: A page with the rules of JupyterLab that reach the tables of outputs.
-JUPYTER = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Notebook</title><style>
-body {{ font: 14px sans-serif; background: {ground}; color: {ink}; }}
-.jp-RenderedHTMLCommon table {{ margin-left: auto; margin-right: auto; border: none; font-size: 12px; table-layout: fixed; }}
-.jp-RenderedHTMLCommon td, .jp-RenderedHTMLCommon th {{ text-align: right; padding: .5em; white-space: normal; max-width: none; }}
-</style><main class="jp-RenderedHTMLCommon"><h1>Notebook</h1>{output}</main></html>"""
-PAGES = {"light": ("#fff", "#111"), "dark": ("#111", "#eee")}
+import notebook_pages
+from seen import SCHEMES, WIDTHS, seen
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +34,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_outputs_have_no_finding_of_axe_on_light_and_dark_pages(browser: Browser, results: dict[str, Any], tmp_path: Path):
     output = "".join(f"<h2>{name}</h2>{result._repr_html_()}" for name, result in results.items())
-    for name, (ground, ink) in PAGES.items():
-        path = tmp_path / f"{name}.html"
-        path.write_text(JUPYTER.format(ground=ground, ink=ink, output=output), encoding="utf-8")
+    for scheme in SCHEMES:
+        path = tmp_path / f"{scheme}.html"
+        path.write_text(notebook_pages.page(output, scheme), encoding="utf-8")
         with seen(browser, path) as page:
             for width in WIDTHS[1:]:
                 page.at(width)
-                assert page.findings() == [], f"{name}, {width} px"
-                assert page.too_wide() == [], f"{name}, {width} px"
+                assert page.findings() == [], f"{scheme}, {width} px"
+                assert page.too_wide() == [], f"{scheme}, {width} px"
             assert page.page.locator("table:not(:has(caption))").count() == 0
             assert page.page.locator("th:not([scope])").count() == 0
 
@@ -63,7 +56,7 @@ def test_the_parts_of_the_bar_of_a_removal_add_up_to_the_records_read(results: d
 def test_pairs_show_both_texts_and_a_chart_of_all_similarities(browser: Browser, results: dict[str, Any], tmp_path: Path):
     pairs = results["pairs"]
     path = tmp_path / "pairs.html"
-    path.write_text(JUPYTER.format(ground="#fff", ink="#111", output=pairs._repr_html_()), encoding="utf-8")
+    path.write_text(notebook_pages.page(pairs._repr_html_()), encoding="utf-8")
     with seen(browser, path) as page:
         assert page.page.get_by_role("columnheader").all_inner_texts() == ["id_a", "text_a", "id_b", "text_b", "similarity"]
         assert page.page.locator("caption").inner_text() == f"Pairs: {len(pairs):,} rows, 3 columns"
@@ -86,7 +79,7 @@ def test_few_pairs_have_no_chart_and_contents_that_are_gone_are_left_out(tmp_pat
 def test_a_plan_shows_its_curve_as_an_image_with_a_description(browser: Browser, results: dict[str, Any], tmp_path: Path):
     plan = results["plan"]
     path = tmp_path / "plan.html"
-    path.write_text(JUPYTER.format(ground="#fff", ink="#111", output=plan._repr_html_()), encoding="utf-8")
+    path.write_text(notebook_pages.page(plan._repr_html_()), encoding="utf-8")
     with seen(browser, path) as page:
         image = page.page.get_by_role("img")
         assert image.evaluate("image => image.complete && image.naturalWidth") > 300

@@ -174,6 +174,7 @@ NOTEBOOK = f"""
 .likewise.likewise th, .likewise.likewise td {{ text-align: left; vertical-align: top; padding: .2em .8em; border-bottom: 1px solid var(--rule);
   max-width: 32em; overflow-wrap: break-word; white-space: pre-wrap; }}
 .likewise.likewise th.number, .likewise.likewise td.number {{ text-align: right; white-space: nowrap; }}
+.likewise.likewise th:first-child, .likewise.likewise td:first-child {{ padding-left: 0; }}
 .likewise.likewise td.short {{ white-space: nowrap; }}
 .likewise.likewise td.long {{ min-width: 16em; }}
 .likewise.likewise caption {{ text-align: left; caption-side: top; padding: .4em 0; color: inherit; }}
