@@ -65,6 +65,12 @@ def test_a_folder_that_was_changed_is_refused(tmp_path: Path) -> None:
     assert "has changed since likewise wrote it" in refused("serve", tmp_path / "out")
 
 
+def test_a_folder_without_its_manifest_is_no_index(tmp_path: Path) -> None:
+    lw.dedup(["a b c d e", "a b c d e"], out=tmp_path / "out")
+    (tmp_path / "out" / "manifest.json").unlink()
+    assert "is not a complete output of dedup: it has no manifest.json" in refused("serve", tmp_path / "out")
+
+
 def test_parts_that_are_missing_are_named(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "jinja2" else name)
     assert "Jinja2, which is not installed: pip" in (said := refused("serve", out)) and "likewise[serve]" in said

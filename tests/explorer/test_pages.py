@@ -82,7 +82,10 @@ def test_a_source_that_has_changed_is_named_and_the_rest_is_shown(tmp_path: Path
     source.write_text('{"id": "a", "text": "other"}\n')
     with command(tmp_path / "out", tmp_path / "served") as served:
         page = words(get(served, "/clusters/0"))
+        searched = [words(get(served, "/search", id=identity)) for identity in ("c", "a.jsonl:1")]
     assert "a.jsonl has changed since the run" in page and "Exact copy" in page and "other" not in page
+    for found in searched:
+        assert "Other items were not searched:" in found and "a.jsonl has changed since the run" in found
 
 
 def test_distances_and_vectors(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 from fractions import Fraction
 from pathlib import Path
@@ -15,8 +16,11 @@ import pytest
 import likewise as lw
 from command_line import run
 from explorers import get, post, words
+from likewise.errors import FormatError
+from likewise.explorer.output import Output
+from likewise.explorer.review import Review
 from likewise.report.precision import Near, interval
-from likewise.report.verdicts import append, path_of, read
+from likewise.report.verdicts import append, digest_of, path_of, read
 from services import Service, command
 
 
@@ -142,3 +146,22 @@ def test_the_interval_covers_as_often_as_it_says() -> None:
         if interval(k, n)[0] <= good / total <= interval(k, n)[1]
     )
     assert covered >= 0.95
+
+
+def test_verdicts_of_another_explorer_are_seen_and_a_full_disk_is_said(out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copied = shutil.copytree(out, tmp_path / "copied")
+    review, digest = Review(Output(copied)), digest_of(Output(copied).originals.manifest)
+    append(review.path, digest, 2, "same", {})
+    assert review.verdicts.of == {2: "same"}
+    write = os.write
+    with monkeypatch.context() as full:
+        full.setattr(os, "write", lambda file, data: write(file, data[:5]))
+        with pytest.raises(OSError, match="the verdict cannot be stored: No space left on device"):
+            append(review.path, digest, 1, "different", {})
+    assert review.verdicts[:] == ({2: "same"}, 0, 1)  # the line that was cut off
+    append(review.path, digest, 1, "different", {})
+    assert review.verdicts.of == {2: "same", 1: "different"}
+    review.path.rename(tmp_path / "elsewhere")
+    review.path.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(FormatError, match="it is a link"):
+        _ = review.verdicts

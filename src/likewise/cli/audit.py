@@ -93,10 +93,10 @@ def described(found: Audit) -> Iterator[tuple[str, str]]:
     yield "precision", exact if found.precision == 1 else "unknown: removed items were not compared exactly"
     for one in found.people:
         span = "all" if one is found.people[0] else f"{ranged(one['from'], one['to'])}"
-        judged = counted(one["same"] + one["different"], "pair")
+        judged = counted(one["same"] + one["different"], "pair is", "pairs are")
         skipped = f"; {one['skipped']:,} skipped" if one["skipped"] else ""
         share = "" if one["precision"] is None else f"{percent(one['precision'])} "
-        yield "people", f"{span}: {one['same']:,} of {judged} are the same: {share}({percent(one['low'])} to {percent(one['high'])}){skipped}"
+        yield "people", f"{span}: {one['same']:,} of {judged} the same: {share}({percent(one['low'])} to {percent(one['high'])}){skipped}"
     if found.by_value:
         yield "found", f"by {found.value}:"
     for low, high, pairs, hits in found.by_value:

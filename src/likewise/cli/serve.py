@@ -10,6 +10,7 @@ import click
 
 from likewise.cli.screen import Screen, is_terminal
 from likewise.cli.verbs import folders, verb
+from likewise.errors import UsageError
 
 
 @verb(
@@ -37,5 +38,7 @@ def command(screen: Screen, path: str, host: str = "127.0.0.1", port: int = 8080
         shared: Any = {"host": host, "port": port, "token_file": tokens, "log": log, "warn": screen.warn, "tell": tell}
         if "://" not in path and is_output(Path(path)):
             explorer.start(Path(path), **shared)
+        elif "://" not in path and (Path(path) / "removed.parquet").exists():
+            raise UsageError(f"{path}: is not a complete output of dedup: it has no manifest.json; run dedup again, or copy the whole folder")
         else:
             service.start(path, durability=durability, pages=explorer.of_index, **shared)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -56,12 +57,15 @@ class Output:
         with self._lock:
             _ = self.removals.clusters, self.removals.near
 
+    def unreadable(self, sources: Iterable[str]) -> str:
+        """Why the items of these sources cannot be shown; empty if they can."""
+        changed = {*self.originals.changed()}.intersection(sources)
+        return f"{self.originals.paths[min(changed)]} has changed since the run, or no longer exists, so its items cannot be shown" if changed else ""
+
     def read(self, places: list[Place]) -> dict[Place, Original] | str:
         """The items at these places, or why they cannot be read."""
         try:
-            if changed := [source for source in {place[0] for place in places} if source in self.originals.changed()]:
-                return f"{self.originals.paths[changed[0]]} has changed since the run, or no longer exists, so its items cannot be shown"
-            return self.originals.texts(places)
+            return self.unreadable(source for source, _ in places) or self.originals.texts(places)
         except LikewiseError as error:
             return str(error)
 

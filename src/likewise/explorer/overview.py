@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from likewise.drawing.cards import Card, cards
-from likewise.drawing.numbers import counted, percent, ranged, share
+from likewise.drawing.numbers import counted, ranged, share
 from likewise.explorer.output import Output
 from likewise.explorer.pages import File, Request, Shown
 from likewise.report import wording
+from likewise.report.measured import stored
 from likewise.report.page.frame import by, limit_of, noun, threshold_name, value_of
-from likewise.report.page.head import banner, headline, subtitle, to_review
+from likewise.report.page.head import banner, headline, measured, recall, subtitle, to_review
 from likewise.report.page.similarities import removed
 from likewise.service.problems import ProblemError
 
@@ -24,7 +25,7 @@ APART = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; s
 def page(output: Output, _: Request) -> Shown:
     report = output.report
     values: dict[str, Any] = {"here": "/", "headline": headline(report), "subtitle": subtitle(report), "banner": banner(report)}
-    values |= {"cards": cards(facts(report)), "warnings": report["warnings"], "review": report.get("needs_review") or []}
+    values |= {"cards": cards(facts(report, stored(output.folder))), "warnings": report["warnings"], "review": report.get("needs_review") or []}
     values |= {"chart": removed(report), "largest": report.get("clusters", {}).get("largest", [])[:LARGEST], "noun": noun(report, plural=True)}
     return Shown("overview.html", values | {"has_report": (output.folder / "report.html").is_file()})
 
@@ -37,7 +38,7 @@ def report(output: Output, _: Request) -> File:
     return File(path.read_bytes(), "text/html; charset=utf-8", APART)
 
 
-def facts(report: dict[str, Any]) -> Iterator[Card]:
+def facts(report: dict[str, Any], audit: dict[str, Any] | None) -> Iterator[Card]:
     """Yield the cards, each with a link to the page that says more."""
     n, (one, several) = wording.outcome(report), wording.compared(report)
     yield Card("Removed", f"{n['removed']:,}", (f"{share(n['removed'], n['read'])} of {counted(n['read'], one, several)}",), "/clusters")
@@ -54,8 +55,6 @@ def facts(report: dict[str, Any]) -> Iterator[Card]:
         )
     if found := report.get("clusters", {}).get("largest", []):
         yield Card("Largest cluster", f"{found[0]['items']:,}", (several,), "/clusters?sort=size")
-    recall = report.get("budget", {}).get("recall")
-    if recall is not None:
-        words = "no pair is missed" if recall == 1 else "of pairs at the threshold; calculated"
-        yield Card("Expected recall", percent(recall, down=True), (words,))
+    found_recall = recall(report) if audit is None or audit["recall"] is None else measured(report, audit)
+    yield found_recall._replace(href="/report#recall")
     yield to_review(report)

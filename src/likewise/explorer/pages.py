@@ -39,6 +39,7 @@ HEADERS = (
 FORM = "application/x-www-form-urlencoded"
 #: Fields of a request.
 MOST_FIELDS = 50
+READ_THROUGH = "it is compressed, or the output has no places.parquet, or an id was searched in it; `likewise show OUT ID` has no limit of time"
 HTML = "text/html; charset=utf-8"
 
 
@@ -177,7 +178,7 @@ class Page:
             return ProblemError(422, in_document(error))
         if isinstance(error, TimeoutError):
             seconds = self._pages.exploring.limits.answer_seconds
-            return ProblemError(504, f"this takes longer than {seconds:g} seconds; if a file had to be read through, the next page may come sooner")
+            return ProblemError(504, f"this would take longer than {seconds:g} seconds, because a large file has to be read through: {READ_THROUGH}")
         self._pages.exploring.log.fault("a page failed", error, id=scope["asked"].id)
         if isinstance(error, OSError):
             return ProblemError(500, f"{error.filename or 'a file'}: {error.strerror or 'cannot be read'}")

@@ -37,7 +37,8 @@ class Search:
             values["hits"], values["more"] = self._hits(identity)
             if not values["hits"]:
                 deep = request.query.get("deep") == "yes" or self._small
-                values["alone"] = self._alone(identity) if deep else None
+                values["unreadable"] = self._output.unreadable(self._output.originals.paths)
+                values["alone"] = self._alone(identity) if deep and not values["unreadable"] else None
                 values["deeper"] = not deep
         return Shown("search.html", values)
 
@@ -53,7 +54,16 @@ class Search:
         return Shown("search.html", values)
 
     def _values(self, identity: str, pasted: str) -> dict[str, Any]:
-        values: dict[str, Any] = {"here": "/search", "id": identity, "text": pasted, "hits": [], "more": False, "alone": None, "deeper": False}
+        values: dict[str, Any] = {
+            "here": "/search",
+            "id": identity,
+            "text": pasted,
+            "hits": [],
+            "more": False,
+            "alone": None,
+            "deeper": False,
+            "unreadable": "",
+        }
         return values | {"found": None, "fault": "", "missing": self.missing, "value": self._output.value, "out": str(self._output.folder)}
 
     @property
@@ -103,6 +113,8 @@ class Search:
     def _place(self, identity: str) -> tuple[str, int] | None:
         source, _, line = identity.rpartition(":")
         if not source or not (line.isascii() and line.isdecimal()) or len(line) > DIGITS:
+            return None
+        if source not in self._output.originals.paths or self._output.unreadable([source]):
             return None
         position = self._output.originals.position(source, int(line))
         return None if position is None else (source, position)

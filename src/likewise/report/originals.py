@@ -238,8 +238,8 @@ class Originals:
 
     @cached_property
     def _marks(self) -> dict[str, list[tuple[int, int]]]:
-        """The marks in places.parquet by source: (start, position). Empty for an output without that file."""
-        if PLACES not in {entry["path"] for entry in self.manifest["outputs"]}:
+        """The marks in places.parquet by source: (start, position). Without that file, sources are read from their beginnings."""
+        if not (self.out / PLACES).exists():
             return {}
         table, found = pq.read_table(storage.arrow(whole(self.out, self.manifest, PLACES))), defaultdict(list)
         for source, *mark in zip(*(table[name].to_pylist() for name in ("source", "start", "position")), strict=True):

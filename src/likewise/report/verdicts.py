@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -40,6 +41,8 @@ def digest_of(manifest: dict[str, Any]) -> str:
 def read(path: Path, digest: str) -> Verdicts:
     """Return the verdicts of a file about the removals with this digest. A missing file has none. Raises FormatError for an unreadable one."""
     found, others, damaged = dict[int, str](), 0, 0
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise FormatError(f"{path}: verdicts are written to this file, but it is a link, or no file; move it away")
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -65,7 +68,7 @@ def read(path: Path, digest: str) -> Verdicts:
 
 
 def append(path: Path, digest: str, row: int, verdict: str, facts: dict[str, Any]) -> None:
-    """Add a verdict, which is on the disk when this returns. facts: what the removal is, for people who read the file."""
+    """Add a verdict, which is on the disk when this returns. facts: what the removal is, for people who read the file. Raises OSError."""
     line = {
         "time": datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds"),
         "removals": digest,
@@ -78,8 +81,12 @@ def append(path: Path, digest: str, row: int, verdict: str, facts: dict[str, Any
     try:
         size = os.fstat(file).st_size
         cut = size and os.pread(file, 1, size - 1) != b"\n"  # the line before was cut off
-        os.write(file, b"\n" * bool(cut) + json.dumps(line, default=str).encode() + b"\n")
+        data = b"\n" * bool(cut) + json.dumps(line, default=str).encode() + b"\n"
+        if os.write(file, data) < len(data):  # one call, so that lines of two explorers do not mix
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(file)
+    except OSError as error:
+        raise OSError(error.errno, f"the verdict cannot be stored: {error.strerror}", str(path)) from error
     finally:
         os.close(file)
     if new:
