@@ -12,7 +12,7 @@ import pytest
 from engine_jobs import JOBS, LARGE, halved, same_output
 
 import likewise as lw
-from likewise.engines.spark import lazily, settling
+from likewise.engines.spark import hot, lazily, settling
 from likewise.engines.spark.engine import Spark
 from likewise.report.made import compared_with
 from likewise.runs.removal import remove
@@ -55,7 +55,12 @@ def agree(local: lw.Removal, found: lw.Removal) -> None:
     same_output(found.out, local.out)
 
 
-def test_partitions_tasks_and_batches_do_not_change_a_byte(tmp_path, spark, job, parts, task, batch):
+def test_partitions_tasks_and_batches_do_not_change_a_byte(tmp_path, spark, monkeypatch, job, parts, task, batch):
+    """The larger buckets of banners are cut into slices."""
+    monkeypatch.setattr(hot, "LEAST", 0)
+    monkeypatch.setattr(hot, "SHARE", 40)
+    known, sliced = hot.known, []
+    monkeypatch.setattr(hot, "known", lambda *told: sliced.append(known(*told)) or sliced[-1])
     make, more, _ = (JOBS | LARGE)[job]
     (tmp_path / "in").mkdir()
     choices = make(tmp_path / "in") | more
@@ -65,6 +70,7 @@ def test_partitions_tasks_and_batches_do_not_change_a_byte(tmp_path, spark, job,
     assert (local.report["budget"]["cut"] > 0) == (job == "banners")
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", batch)
     agree(local, on_spark(spark, tmp_path / "in", tmp_path / "spark", parts, task, **choices))
+    assert sliced or job != "banners"
 
 
 @pytest.mark.parametrize(("job", "also_inside"), [("texts by group", True), ("banners", False)])

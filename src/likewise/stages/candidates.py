@@ -154,7 +154,11 @@ def collisions(keys: np.ndarray, finer: np.ndarray, rank: np.ndarray, scope: Sco
     pairs of a bucket do not depend on others.
     """
     order, bucket, sizes, scope = bucketed(keys, rank, scope)
-    finer, rank = finer[:, order], rank[order]
+    return in_buckets(bucket, sizes, finer[:, order], rank[order], scope)
+
+
+def in_buckets(bucket: np.ndarray, sizes: np.ndarray, finer: np.ndarray, rank: np.ndarray, scope: Scope) -> Collisions:
+    """`collisions` of items in priority order, whose buckets are known: int32[n], -1 for none. sizes: int64[buckets] (`Scope.sizes`)."""
     parts = split_overfull(bucket, sizes, lambda level: finer[level - 1], len(finer), scope)
     members = np.flatnonzero(bucket >= 0)
     levels = np.full((len(parts.levels), len(members)), -1, np.int32)

@@ -102,7 +102,7 @@ def here(table: pa.Table, bands: int, scope: Scope) -> tuple[Splits, Overfull]:
     """The overfull buckets of a partition."""
     levels = 1 + min(FINER, bands - 1)
     band, item, gone = (flat(table[name], np.int64) for name in ("band", "member", "gone"))
-    level, listed = flat(table["levels"], (np.int32, (levels,))), flat(table["listed"], (np.uint8, (levels,)))
+    level, listed = flat(table["levels"], (np.int64, (levels,))), flat(table["listed"], (np.uint8, (levels,)))
     order = np.lexsort((item, band))
     band, item, level, listed = band[order], item[order], level[order].T, listed[order].T.astype(bool)
     begin = np.searchsorted(band, np.arange(bands + 1))

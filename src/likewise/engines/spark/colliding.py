@@ -13,14 +13,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from likewise.engines.spark import hot as hot_buckets
 from likewise.engines.spark.blocks import GATHERED, flat, gathered, packed, part_of, places, whole
+from likewise.engines.spark.hot import Hot, Level
 from likewise.engines.spark.lazily import LISTS, rows
+from likewise.engines.spark.settling import united
 from likewise.engines.spark.sketching import PART, ROW
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
 from likewise.engines.spark.told import schema
 from likewise.job import Job
-from likewise.stages.candidates import FINER, Lists, before, collisions, keyed, number, ordinary, whole_pairs
+from likewise.stages.candidates import FINER, Lists, before, collisions, in_buckets, keyed, number, ordinary, pruned, whole_pairs
 from likewise.stages.lazy import cut
 from likewise.stages.scope import Scope
 
@@ -46,37 +49,45 @@ MOST_LISTS = 1 << 40
 
 def items_of(entries: DataFrame, items: DataFrame, job: Job, *columns: str) -> DataFrame:
     """Columns of the compared items, with their numbers."""
-    what = ROW if job.options.level is None else PART
-    return entries.where(entries["what"] == what).select("rank", *columns).join(items, "rank")
+    return rows_of(entries, job).select("rank", *columns).join(items, "rank")
 
 
-def keys_of(entries: DataFrame, items: DataFrame, job: Job, at: np.ndarray) -> DataFrame:
-    """The band keys of items, in partitions of whole buckets."""
+def rows_of(entries: DataFrame, job: Job) -> DataFrame:
+    """The rows whose items are compared, or the parts of rows if these are."""
+    return entries.where(entries["what"] == (ROW if job.options.level is None else PART))
+
+
+def keys_of(entries: DataFrame, items: DataFrame, job: Job, at: np.ndarray, but: Level | None = None) -> DataFrame:
+    """The band keys of items, in partitions of whole buckets. but: buckets that are left out."""
     assert job.plan is not None
     sides = ["side"] if "side" in items.columns else []
     keys = items_of(entries, items, job, "keys", "per").select("item", "keys", "per", *sides)
-    return mapped(keys, partial(spread, bands=job.plan.bands, at=at), schema(KEYS)).repartition(len(at), "place")
+    return mapped(keys, partial(spread, bands=job.plan.bands, at=at, but=but), schema(KEYS)).repartition(len(at), "place")
 
 
 def collide(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, scope: Scope, parts: int) -> DataFrame:
     """The steps of lists of candidates, sizes of buckets and overfull buckets: the rows of both."""
     assert job.plan is not None
     at, bands = places(parts), job.plan.bands
+    hot = hot_buckets.found(steps, rows_of(entries, job).select("rank", "keys", "per"), items, scope, bands, parts)
+    but = None if hot is None else hot.levels[0]
     first = steps.table(
-        "collided", lambda: mapped(keys_of(entries, items, job, at), partial(buckets, bands=bands, at=at, scope=scope), schema(FOUND))
+        "collided", lambda: mapped(keys_of(entries, items, job, at, but), partial(buckets, bands=bands, at=at, scope=scope), schema(FOUND))
     )
-
-    def split() -> DataFrame:
-        keys = items_of(entries, items, job, "keys").select("item", "keys").join(crowded, "item")
-        blocks = mapped(keys.select("place", "band", "key", "item", "keys"), partial(spread_again, bands=bands, at=at), schema(SPLIT_KEYS))
-        return mapped(blocks.repartition(parts, "place"), partial(overfull, bands=bands, at=at, scope=scope), schema(FOUND))
-
     members = first.where("item is not null").select("place", "band", "key", "item")
     crowded = steps.table("crowded", lambda: mapped(members, one_by_one, CROWDED))
-    if not steps.rows("crowded"):
+    split = []
+    if steps.rows("crowded"):
+        keys = items_of(entries, items, job, "keys").select("item", "keys").join(crowded, "item")
+        blocks = mapped(keys.select("place", "band", "key", "item", "keys"), partial(spread_again, bands=bands, at=at), schema(SPLIT_KEYS))
+        split.append(mapped(blocks.repartition(parts, "place"), partial(overfull, bands=bands, at=at, scope=scope), schema(FOUND)))
+    if hot is not None:
+        blocks = mapped(steps.frame("hot-items"), partial(hot_buckets.slices, hot=hot, bands=bands, at=at), schema(hot_buckets.MEMBERS))
+        split.append(mapped(blocks.repartition(parts, "place"), partial(in_slices, hot=hot, at=at, scope=scope), schema(FOUND)))
+    if not split:
         nothing = pa.table({"place": pa.array([], pa.int64()), **{name: pa.array([], pa.binary()) for name in FOUND}})
         return first.unionByName(steps.put("split", nothing))
-    return first.unionByName(steps.table("split", split))
+    return first.unionByName(steps.table("split", lambda: united(split)))
 
 
 def listed_pairs(steps: Steps) -> int:
@@ -95,15 +106,18 @@ def pairs(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, parts: i
     return steps.table("pairs", make)
 
 
-def spread(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """Items with their keys in all bands -> an entry for each band."""
+def spread(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray, but: Level | None = None) -> Iterator[pa.RecordBatch]:
+    """Items with their keys in all bands -> an entry for each band, but not those in the buckets ``but``."""
     for table in gathered(batches, max(1, GATHERED * len(at) // bands)):
         item, per = table["item"].to_numpy(), table["per"].to_numpy().view(np.uint64)
         key = keyed(flat(table["keys"], np.uint64).reshape(-1, bands).T, per).ravel()
         columns = {"band": np.repeat(np.arange(bands, dtype=np.int16), len(item)), "key": key, "item": np.tile(item, bands)}
         if "side" in table.column_names:
             columns["side"] = np.tile(table["side"].to_numpy().astype(np.uint8), bands)
-        yield packed(part_of(key, len(at)), at, KEYS, **columns)
+        if but is not None:
+            some = but.of(columns["band"].astype(np.int64), key) < 0
+            columns = {name: values[some] for name, values in columns.items()}
+        yield packed(part_of(columns["key"], len(at)), at, KEYS, **columns)
 
 
 def one_by_one(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -158,8 +172,29 @@ def overfull(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray, scop
         parts = found.overfull
         m = len(parts.members)
         columns = {"band": np.full(m, band), "member": parts.members}
-        columns |= {"levels": parts.levels.T.astype(np.int32), "listed": parts.listed.T.astype(np.uint8)}
+        columns |= {"levels": parts.levels.T.astype(np.int64), "listed": parts.listed.T.astype(np.uint8)}
         yield packed(np.zeros(m, np.int64), here, FOUND, **columns)
+
+
+def in_slices(batches: Iterator[pa.RecordBatch], hot: Hot, at: np.ndarray, scope: Scope) -> Iterator[pa.RecordBatch]:
+    """Slices of hot buckets -> `FOUND`; the members of overfull ones for the partitions of whole buckets."""
+    begun = 0
+    for place, band, bucket, item, finer, shared in hot_buckets.of_slices(batches, hot):
+        here = first_list(np.array([place]), at)
+        begun = begun or here + MOST_LISTS * 3 // 4
+        own, number_of = np.unique(bucket, return_inverse=True)
+        found = in_buckets(number_of.astype(np.int32), hot.sizes[own], finer.T, item, scope.of(item))
+        lists = pruned(found.lists._replace(reads=found.lists.reads & ~np.isin(found.lists.item, item[shared])))
+        yield from said(lists, hot.sizes[bucket[~shared & (item == hot.first[bucket])]], begun, at)
+        begun += len(lists.item)
+        parts = found.overfull
+        some = np.searchsorted(item, parts.members)
+        levels = hot_buckets.numbered(parts.levels, hot_buckets.hot_lists(hot.levels, bucket[some], finer[some]), here // MOST_LISTS)
+        local = ~shared[some]
+        home = part_of(hot.levels[0].key[bucket[some[local]]], len(at))
+        columns = {"band": np.full(len(home), band), "member": parts.members[local]}
+        columns |= {"levels": levels.T[local], "listed": parts.listed.T[local].astype(np.uint8)}
+        yield packed(home, at, FOUND, **columns)
 
 
 def first_list(here: np.ndarray, at: np.ndarray) -> int:
