@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
+import re
 import sqlite3
 import sys
 import sysconfig
@@ -30,9 +32,14 @@ OPTIONAL = {
     "opencv-python-headless": "features of images and of videos",
     "resiliparse": "web pages in archives",
     "brotli": "web pages compressed by Brotli",
+    "matplotlib": "plot()",
+    "huggingface-hub": "hf:// addresses",
     **dict.fromkeys(("starlette", "uvicorn", "uvloop", "httptools", "prometheus-client", "jinja2"), "likewise serve"),
+    "psycopg": "indexes in PostgreSQL",
+    "valkey": "indexes in Valkey",
+    "pyspark": "--engine spark",
 }
-COLORS = {"ok": "green", "missing": "yellow", "slow": "yellow", "broken": "red"}
+COLORS = {"ok": "green", "missing": "yellow", "old": "yellow", "slow": "yellow", "broken": "red"}
 
 
 class Check(NamedTuple):
@@ -122,9 +129,28 @@ def checks() -> Iterator[Check]:
 
 def version(name: str, otherwise: str, fix: str) -> Check:
     try:
-        return Check(name, "ok", metadata.version(name))
+        found = metadata.version(name)
     except metadata.PackageNotFoundError:
         return Check(name, otherwise, "not installed", fix)
+    least = bounds().get(name, "0")
+    if numbers(found) < numbers(least):
+        return Check(name, "broken" if name in ESSENTIAL else "old", f"{found}, and likewise needs {least} or newer", install(f"'{name}>={least}'"))
+    return Check(name, "ok", found)
+
+
+@functools.cache
+def bounds() -> dict[str, str]:
+    """The lowest version of each distribution that the installed package allows; none in a clone, which has no metadata."""
+    try:
+        wanted = metadata.requires("likewise") or []
+    except metadata.PackageNotFoundError:
+        return {}
+    return {found[1]: found[2] for line in wanted if (found := re.match(r"([\w.-]+)(?:\[\w+\])?>=([\d.]+)", line))}
+
+
+def numbers(version: str) -> list[int]:
+    """The first numbers of a version, for comparison: [2, 2, 3] of "2.2.3rc1"."""
+    return [int(part) for part in re.findall(r"\d+", version)[:3]]
 
 
 def kernels() -> Check:
