@@ -148,6 +148,14 @@ def test_it_is_said_in_the_summary_and_on_the_page(folder: Path) -> None:
     assert "The chart shows 43 near-duplicates by similarity to the document that was kept instead. The median is 0.8182." in page
     assert "0.81-0.82: 39 near-duplicates" in page and "0.98-0.99: 4 near-duplicates" in page
 
+    (cluster,) = document["suspicious"]
+    first, second, *others = cluster["members"]
+    kept, removed = pages(40)[0], next(text for row, text in zip(rows, pages(40), strict=False) if row["id"] == first["id"])
+    for what, text in first["difference"]:
+        assert all(part.strip() in (kept if what == "insert" else removed) for part in text.split("…"))
+    assert {what for what, _ in first["difference"]} == {"equal", "delete", "insert"} and second["difference"]
+    assert not any("difference" in other for other in others) and "<details open" in page and "<ins>" in page
+
     del document["removals"]  # as an earlier version wrote it
     assert "Similarity of removed and kept documents" not in render(document, None, [])
     assert in_a_line(document) is None

@@ -54,12 +54,17 @@ class Example:
 
     @property
     def excerpt(self) -> list[tuple[str, str]] | None:
-        """The runs from the first difference on, shortened, with a little of the text before it."""
-        if not self.runs:
-            return None
-        begin = next((number for number, (what, _) in enumerate(self.runs) if what != "equal"), 0)
-        some = self.runs[max(0, begin - 1) : begin + RUNS]
-        return [(what, cut(text, what, first=number == 0, last=number == len(some) - 1)) for number, (what, text) in enumerate(some)]
+        """The runs from the first difference on, as `excerpt_of`."""
+        return excerpt_of(self.runs)
+
+
+def excerpt_of(runs: list[tuple[str, str]] | None) -> list[tuple[str, str]] | None:
+    """Return the runs from the first difference on, shortened, with a little of the text before it; None without runs."""
+    if not runs:
+        return None
+    begin = next((number for number, (what, _) in enumerate(runs) if what != "equal"), 0)
+    some = runs[max(0, begin - 1) : begin + RUNS]
+    return [(what, cut(text, what, first=number == 0, last=number == len(some) - 1)) for number, (what, text) in enumerate(some)]
 
 
 def cut(text: str, what: str, *, first: bool, last: bool) -> str:

@@ -15,14 +15,17 @@ from likewise.io.numbered import Named, Numbered
 from likewise.io.ranges import END
 from likewise.io.units import Units
 from likewise.job import Job
-from likewise.report.differences import groups_of
-from likewise.report.examples import Example
+from likewise.report.differences import groups_of, runs
+from likewise.report.examples import Example, excerpt_of
 from likewise.runs.shown import NEAR_THE_BEGINNING, in_brief, read_again
 from likewise.schema import REASONS, WHOLE_DISTANCE
 from likewise.stages.clusters import MEMBERS, Clusters, Listed
 from likewise.stages.removed import GROUPS, Removed
 
 Report = dict[str, Any]
+
+#: Members of a template whose differences to the kept item are shown, and characters of a text that is compared for that.
+COMPARED, LONGEST = 2, 20_000
 
 
 class Gathered:
@@ -107,9 +110,10 @@ class Gathered:
     def listed(self, clusters: Listed, *, templates: bool) -> list[Report]:
         """Return clusters for report.json. templates: items have templates, so that ``low`` has been counted."""
         reasons = clusters.reasons
+        template = reasons["template"]
         return [
             {
-                **self.cluster(head),
+                **self.cluster(head, COMPARED if template[place] else 0),
                 **{name: int(getattr(clusters, name)[place]) for name in ("items", "near", "low", "sources")},
                 **({} if templates else {"low": None}),
                 "reasons": [reason for reason, of in reasons.items() if of[place]],
@@ -117,8 +121,8 @@ class Gathered:
             for place, head in enumerate(clusters.head.tolist())
         ]
 
-    def cluster(self, head: int) -> Report:
-        """Return the representative of a cluster, the values of its members, and the first of them."""
+    def cluster(self, head: int, compared: int) -> Report:
+        """Return the representative of a cluster, the values of its members, and the first of them. compared: how many of these say what differs."""
         values, members = self.members[head].value, self.first[head]
         values = values[~np.isnan(values)]
         least = (values.max if self.value == "distance" else values.min)() if len(values) else np.nan
@@ -130,9 +134,20 @@ class Gathered:
             "median": float(np.median(values)) if len(values) else None,
             "members": [
                 {**self.row(row), self.value: self.known(value), "reason": REASONS[reason]}
-                for row, value, reason in zip(*(column.tolist() for column in (members.row, members.value, members.reason)), strict=True)
+                | ({"difference": self.difference(row, head)} if place < compared else {})
+                for place, (row, value, reason) in enumerate(
+                    zip(*(column.tolist() for column in (members.row, members.value, members.reason)), strict=True)
+                )
             ],
         }
+
+    def difference(self, removed: int, kept: int) -> list[tuple[str, str]] | None:
+        """Return how two rows differ, from the first difference on; None for long ones, and those that were not read again."""
+        texts = [self.texts.get(row) for row in (removed, kept)]
+        here, there = texts
+        if here is None or there is None or max(len(here), len(there)) > LONGEST:
+            return None
+        return excerpt_of(runs(self.job.want.kind, here, there))
 
 
 def names_of(side: str, name: Named) -> dict[str, Any]:

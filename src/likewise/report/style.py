@@ -61,6 +61,7 @@ blockquote { margin: .3rem 0; font: 1.02rem/1.45 var(--serif); overflow-wrap: an
 .cluster img { display: block; margin: .3rem 0; border: 1px solid var(--rule); } :is(.members, th) img { float: left; margin: 0 .8rem 0 0; }
 .members li { display: flow-root; }
 .snippet { display: block; color: var(--faint); overflow-wrap: anywhere; }
+.snippet :is(del, ins) { color: var(--ink); } .snippet del + ins { margin-left: .25em; }
 .matrix td { min-width: 3.2rem; padding: .3rem .5rem; border: 1px solid var(--ground);
   background: color-mix(in srgb, var(--near) var(--shade, 0%), var(--card)); print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .matrix thead th { max-width: 9rem; padding-right: .5rem; }

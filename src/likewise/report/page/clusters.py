@@ -8,6 +8,7 @@ from likewise.drawing import charts
 from likewise.drawing.markup import Html, join, named, table, tag
 from likewise.drawing.numbers import counted, figure, share
 from likewise.report import wording
+from likewise.report.examples import MARKS
 from likewise.report.page.frame import Report, by, folded, items, listing, noun, place, section, value_of
 from likewise.report.pictures import SMALL, Pictures, none
 
@@ -31,11 +32,21 @@ def suspicious(report: Report, pictures: Pictures = none) -> Html | None:
     several = noun(report, plural=True)
     said = f"These clusters removed many {several} for one, or {several} that barely reach the threshold. If they are pages of one template rather "
     said += "than duplicates, raise the threshold or remove the text that they share."
-    return section("Clusters to check", tag("p", said), *(cluster(report, each, pictures) for each in found), name="suspicious")
+    differ = any(each.get("difference") for one in found for each in one.get("members") or ())
+    marks = [
+        " Of pages of a template, ",
+        tag("del", "struck through"),
+        " is what only the removed one has, ",
+        tag("ins", "underlined"),
+        " what only the kept one has.",
+    ]
+    return section(
+        "Clusters to check", tag("p", said, *(marks if differ else [])), *(cluster(report, each, pictures) for each in found), name="suspicious"
+    )
 
 
 def cluster(report: Report, found: dict[str, Any], pictures: Pictures = none) -> Html:
-    """Return a cluster: what it is like, how similar its members are, and the members, closed at first."""
+    """Return a cluster: what it is like, how similar its members are, and the members, closed at first unless they say how they differ."""
     one, several = wording.compared(report)
     reasons = ", ".join(REASONS.get(reason, reason) for reason in found.get("reasons", ()))
     size = counted(found["items"], one, several)
@@ -47,8 +58,9 @@ def cluster(report: Report, found: dict[str, Any], pictures: Pictures = none) ->
     rest = found["items"] - 1 - len(members)
     more = tag("p", f"and {rest:,} more; ", tag("code", "likewise show OUT ID"), " lists them.", class_="faint") if rest > 0 else None
     listed = tag("ul", *(member(report, each, found.get("text"), pictures) for each in members), class_="members")
-    opened = folded(f"The {counted(len(members), 'least similar member')}", listed, more) if members else None
-    return tag("article", head, pictures(found["source"], SMALL), text, facts, kept, opened, class_="cluster")
+    differ = any(each.get("difference") for each in members)
+    shown = folded(f"The {counted(len(members), 'least similar member')}", listed, more, opened=differ) if members else None
+    return tag("article", head, pictures(found["source"], SMALL), text, facts, kept, shown, class_="cluster")
 
 
 def spread(report: Report, found: dict[str, Any]) -> list[object]:
@@ -71,6 +83,8 @@ def member(report: Report, found: dict[str, Any], kept: str | None, pictures: Pi
     known = number is not None and found["reason"] == "near"
     how = f"{value} {wording.amount(float(number or 0), value, by(report))}" if known else MEMBERS.get(found["reason"], found["reason"])
     text = tag("bdi", found["text"], class_="snippet", dir="auto") if found.get("text") not in (None, "", kept) else None
+    if found.get("difference"):
+        text = tag("span", *(tag(MARKS[what], said) if what in MARKS else said for what, said in found["difference"]), class_="snippet", dir="auto")
     return tag("li", pictures(found["source"], SMALL), tag("b", how), " ", place(found["id"], found["source"], found["position"]), text)
 
 

@@ -18,9 +18,9 @@ def section(title: object, *content: object, name: str | None = None) -> Html:
     return tag("section", tag("h2", title), *content, id=name)
 
 
-def folded(title: object, *content: object, name: str | None = None) -> Html:
-    """Return a part of a section that is closed at first."""
-    return tag("details", tag("summary", title), *content, id=name)
+def folded(title: object, *content: object, name: str | None = None, opened: bool = False) -> Html:
+    """Return a part of a section that is closed at first, unless ``opened``."""
+    return tag("details", tag("summary", title), *content, id=name, open="" if opened else None)
 
 
 def listing(caption: str, head: list[str], rows: Sequence[Sequence[object]], first: int, one: str, foot: Sequence[object] | None = None) -> Html:
