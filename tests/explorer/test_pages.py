@@ -27,8 +27,8 @@ def test_the_overview_says_what_was_removed(explored: Service) -> None:
 def test_clusters_are_listed_by_each_key(explored: Service) -> None:
     page = get(explored, "/clusters")
     assert kept(page) == ["a", "x"] and "2 clusters" in words(page)
-    assert "a first.jsonl 0 5 0.5385 0.4615" in words(page)  # 7/13 at least, and 1 - 7/13
-    assert "x first.jsonl 2 2 0.8182 0.0000" in words(page)  # 9/11
+    assert "a alpha beta gamma delta epsilon zeta eta theta iota kappa first.jsonl 0 5 0.5385 0.4615" in words(page)  # 7/13 at least, and 1 - 7/13
+    assert "x one two three four five six seven eight nine ten first.jsonl 2 2 0.8182 0.0000" in words(page)  # 9/11
     assert kept(get(explored, "/clusters", sort="least")) == ["a", "x"]
     assert kept(get(explored, "/clusters", sort="spread")) == ["a", "x"]
     assert kept(get(explored, "/clusters", sort="source")) == ["a", "x"]
@@ -94,7 +94,7 @@ def test_distances_and_vectors(tmp_path: Path) -> None:
     (tmp_path / "codes.jsonl").write_text("".join(f'{{"id": "{name}", "code": "{code}"}}\n' for name, code in zip("abcd", codes, strict=True)))
     lw.dedup([tmp_path / "codes.jsonl"], by="hamming", within=3, out=tmp_path / "out")
     with command(tmp_path / "out", tmp_path / "served") as served:
-        assert "a codes.jsonl 0 3 3 2" in words(get(served, "/clusters", sort="least"))  # 3 codes, at most 3 bits away, of 1 to 3
+        assert "a 0000000000000000 codes.jsonl 0 3 3 2" in words(get(served, "/clusters", sort="least"))  # 3 codes, at most 3 bits away, of 1 to 3
         page = words(get(served, "/clusters/0"))
         assert "Distance 3 bits" in page and "Removed: c" in page and "3 bits differ: 56, 57, 58" in page
         assert "Distance 2 bits" in words(get(served, "/clusters/0", a=1, b=2))

@@ -52,6 +52,9 @@ def page(output: Output, request: Request) -> Shown:
         | kept(output, row)
         for one, row in zip(chosen.tolist(), rows, strict=True)
     ]
+    texts = {} if removals.parts else output.beginnings([(one["source"], one["position"]) for one in listed])
+    for one in listed:
+        one["text"] = texts.get((one["source"], one["position"]))
     names = {name: words for name, (words, _) in SORTS.items()}
     values = {"here": "/clusters", "clusters": listed, "place": place, "sort": sort, "sorts": names, "source": source}
     return Shown("clusters.html", values | {"sources": [*output.originals.inputs], "value": output.value})

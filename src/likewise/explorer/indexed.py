@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.routing import Route
 
+from likewise.drawing.numbers import count, percent, size
 from likewise.errors import LikewiseError
 from likewise.explorer.pages import Pages, Request, Shown
 from likewise.explorer.routes import files
@@ -14,6 +15,27 @@ from likewise.explorer.search import similar
 from likewise.messages import in_document
 from likewise.service.serving import Serving
 
+#: Facts of `Index.info` that the overview shows, and their names there.
+FACTS = {
+    "items": "items",
+    "removed": "removed items that still take room",
+    "in_log": "items in the log",
+    "segments": "segments",
+    "bytes": "size",
+    "durability": "durability",
+    "by": "compared by",
+    "threshold": "threshold",
+    "within": "maximum distance",
+    "normalize": "normalization",
+    "per": "compared only within the same",
+    "family": "hash family",
+    "bands": "bands",
+    "rows": "rows of a band",
+    "recall": "recall at the threshold",
+    "sets": "what is kept of each item",
+    "seed": "seed",
+    "likewise": "made by likewise",
+}
 NAVIGATION = (("/", "Overview"), ("/search", "Search"))
 
 
@@ -26,8 +48,20 @@ def routes(serving: Serving) -> list[Route]:
 
 
 def overview(serving: Serving, _: Request) -> Shown:
-    facts = [(name, value) for name, value in serving.index.info().items() if value is not None]
+    info = serving.index.info()
+    facts = [(name, said(key, info[key])) for key, name in FACTS.items() if info.get(key) is not None]
     return Shown("index.html", {"here": "/", "facts": facts})
+
+
+def said(key: str, value: Any) -> str:
+    """A fact about an index in words."""
+    if isinstance(value, dict):
+        return ", ".join(str(one) if name == "name" else f"{name} {one}" for name, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    if key in ("bytes", "recall"):
+        return size(value) if key == "bytes" else percent(value, down=True)
+    return count(value) if type(value) is int else str(value)
 
 
 def search(serving: Serving, request: Request) -> Shown:

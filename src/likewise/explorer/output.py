@@ -11,10 +11,12 @@ from typing import Any
 from likewise.errors import LikewiseError, UsageError
 from likewise.explorer.removals import Removals
 from likewise.explorer.waiting import still_waited_for
+from likewise.kinds import of_payload
 from likewise.messages import quoted
 from likewise.report.originals import Original, Originals, Place
 from likewise.report.own_files import whole
 from likewise.report.pictures import Pictures, pictures_of
+from likewise.runs.shown import in_brief
 from likewise.verbs.recomputed import value_now
 
 
@@ -29,6 +31,15 @@ class Output:
         if "report.json" not in {entry["path"] for entry in self.originals.manifest["outputs"]}:
             raise UsageError(f"{quoted(str(folder))}: this output has no report; explore an output of dedup")
         self.report: dict[str, Any] = self.originals.report
+
+    def beginnings(self, places: list[Place]) -> dict[Place, str]:
+        """The beginnings of those items that can be read quickly, by their places; of image files nothing."""
+        if of_payload(self.originals.want.kind).files:
+            return {}
+        sources = {source for source, _ in places}
+        quick = {source for source in sources if not self.unreadable([source]) and self.originals.is_quick(source)}
+        found = self.read([place for place in places if place[0] in quick])
+        return {} if isinstance(found, str) else {place: in_brief(self.originals.want.kind, item.text) for place, item in found.items()}
 
     @cached_property
     def pictures(self) -> Pictures:
@@ -59,7 +70,7 @@ class Output:
 
     def unreadable(self, sources: Iterable[str]) -> str:
         """Why the items of these sources cannot be shown; empty if they can."""
-        changed = {*self.originals.changed()}.intersection(sources)
+        changed = self.originals.changed({*sources})
         return f"{self.originals.paths[min(changed)]} has changed since the run, or no longer exists, so its items cannot be shown" if changed else ""
 
     def read(self, places: list[Place]) -> dict[Place, Original] | str:

@@ -22,6 +22,7 @@ from likewise.io.formats.lines import line_at, lines_of
 from likewise.io.ids import from_json
 from likewise.io.inputs import FILES, Source, resolve
 from likewise.io.places import begins_of, between, records_at
+from likewise.io.ranges import END
 from likewise.kinds import of_payload
 from likewise.records import TEXT, Chunk, Records, Want
 from likewise.report.differences import Groups, groups_of
@@ -141,9 +142,10 @@ class Originals:
                 raise DataError(f"{self.paths[source]}: row {missing[0]} no longer exists; the file has changed since {self.out} was written")
         return found
 
-    def changed(self) -> list[str]:
-        """Return the sources that have been changed or removed since the run."""
-        now = {source: storage.now(path) if path.exists() else None for source, path in self.paths.items()}
+    def changed(self, among: Iterable[str] | None = None) -> list[str]:
+        """Return the sources, all or some, that have been changed or removed since the run."""
+        paths = self.paths if among is None else {source: self.paths[source] for source in among if source in self.paths}
+        now = {source: storage.now(path) if path.exists() else None for source, path in paths.items()}
         return [source for source, stat in now.items() if stat is None or not storage.is_still(stat, self.inputs[source])]
 
     def find(self, identity: str) -> tuple[Place, Original] | None:
@@ -231,6 +233,13 @@ class Originals:
         [found] = resolve([path], want=self.want)
         format = getattr(found.format, "__name__", "").rpartition(".")[2]
         return found, format, shown.showing(of_source(self.want, source))
+
+    def is_quick(self, source: str) -> bool:
+        """Return whether a row of a source can be read in milliseconds, and not only with the rows before it."""
+        try:
+            return self.opened(source)[0].few != END
+        except DataError:
+            return False
 
     def begins_of(self, source: str) -> np.ndarray:
         """Return the places from which the rows of a source can be read (`io.places.records_at`)."""
