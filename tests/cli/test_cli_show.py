@@ -465,3 +465,25 @@ def test_places_in_a_source_that_is_gone_are_numbers_of_records(out: Path) -> No
     said = run("show", out, "a").stdout.splitlines()
     assert said[0] == "'a'  at record 1 of docs.jsonl was kept; 2 duplicates of it were removed:"
     assert "'b'  at record 2 of docs.jsonl" in said[1]
+
+
+def test_without_an_id_it_says_what_was_removed_what_is_borderline_and_what_needs_review(folder: Path) -> None:
+    words = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"]
+    rows = [{"id": "kept", "text": " ".join(words)}, {"id": "copy", "text": " ".join(words)}, {"id": "near", "text": " ".join([*words[:-1], "z"])}]
+    Path("n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run("dedup", "n.jsonl", "-o", "out", "--by", "words:1", "--exact").exit_code == 0
+    shown = run("show", "out")
+    assert shown.exit_code == 0
+    said = lines(shown.stdout)
+    assert said["removed"] == "2 of 3 documents (66.7%): 1 exact copy, 1 near-duplicate, in 1 cluster"
+    assert said["borderline"] == "'near', removed for 'kept': similarity 0.9048"  # 19 of 21 words
+    assert "[-z-]{+t+}" in shown.stdout and said["review"] == "no finding" and said["next"] == "likewise show out near"
+    found = json.loads(run("show", "out", "--json").stdout)
+    assert found["status"] == "output" and found["counts"]["removed"] == 2 and found["needs_review"] == []
+    assert [example["removed"]["id"] for example in found["borderline"]] == ["near"]
+
+
+def test_without_an_id_nothing_needs_to_have_been_removed(folder: Path) -> None:
+    Path("n.jsonl").write_text('{"text": "a b c d e f"}\n')
+    run("dedup", "n.jsonl", "-o", "out")
+    assert lines(run("show", "out").stdout) == {"removed": "0 of 1 document (0%)", "review": "no finding"}

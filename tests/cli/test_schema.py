@@ -96,6 +96,7 @@ def test_dedup_and_audit_and_show(data: Path, given: tuple[str, ...]) -> None:
     first = 1 if given[0].endswith(".jsonl") else 0  # lines count from 1, rows of arrays from 0
     for place in range(first, first + 3):
         check(printed("show", "out", f"{given[0]}:{place}"))
+    check(printed("show", "out"))
     if "levenshtein" not in given:  # strings are always joined exactly, so nothing can be audited
         check(printed("audit", "out", *(["--plant", "3"] if "passage" in given else [])))
     check(printed("report", "out"))

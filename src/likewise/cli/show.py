@@ -25,19 +25,24 @@ MOST_DIGITS = 18
 
 @verb(
     "show",
-    "OUT ID",
-    examples=("show clean doc-17", "show clean pages/a.jsonl:41"),
+    "OUT [ID]",
+    examples=("show clean", "show clean pages/a.jsonl:41"),
     flags="json quiet verbose color",
-    arguments=[click.Argument(["out"], metavar="OUT", shell_complete=folders), click.Argument(["identity"], metavar="ID")],
+    arguments=[click.Argument(["out"], metavar="OUT", shell_complete=folders), click.Argument(["identity"], metavar="[ID]", required=False)],
     verbose={"help": "Show both items in full."},
 )
-def command(screen: Screen, out: str, identity: str) -> None:
+def command(screen: Screen, out: str, identity: str | None = None) -> None:
+    from likewise.cli.show_output import show_output
     from likewise.report.originals import Originals
     from likewise.report.own_files import as_written
 
     folder = place(out)
     with as_written(folder):
-        show(screen, Originals(folder), identity)
+        originals = Originals(folder)
+        if identity is None:
+            show_output(screen, originals, SCHEMA)
+        else:
+            show(screen, originals, identity)
 
 
 def show(screen: Screen, originals: Any, identity: str) -> None:
