@@ -13,6 +13,7 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from index_stores import BANDS, STORES, made, settings_for
+from likewise.index import opened
 from likewise.index.store import Change, Items, View
 from likewise.stages import candidates
 from plain_store import PlainStore, PlainView, parted
@@ -147,6 +148,11 @@ class Machine(RuleBasedStateMachine):
             here = [self.numbers[number] for number in copies[ends[place] : ends[place + 1]].tolist()]
             assert here == sorted(set(here)) and {*here} <= {*others[right[place] : right[place + 1]].tolist()}
         assert {self.numbers[number] for number in copies.tolist()} == {*others.tolist()}
+
+
+def test_every_store_has_a_place():
+    """A new store takes part in these tests, and in those of other files, once its place is in `index_stores.STORES`."""
+    assert {*opened.SCHEMES.values()} <= {*STORES}
 
 
 @pytest.mark.parametrize("budget", [3, 128])

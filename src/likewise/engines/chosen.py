@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 from likewise.engines.engine import Engine
 from likewise.engines.local import Local
@@ -17,12 +17,14 @@ from likewise.runs.items import Run
 
 
 @contextmanager
-def chosen(sources: Sequence[Source], run: Run) -> Iterator[Engine]:
-    """The engine of a run. Raises UsageError, before any work, for runs that the engine cannot do, and for a cluster that cannot be used."""
-    options = run.job.options
-    if options.engine == "local":
-        yield Local(run)
-        return
+def local(sources: Sequence[Source], run: Run) -> Iterator[Engine]:
+    """The engine of this machine."""
+    yield Local(run)
+
+
+@contextmanager
+def spark(sources: Sequence[Source], run: Run) -> Iterator[Engine]:
+    """The engine of a Spark cluster. Raises UsageError for runs that it cannot do, and for a cluster that cannot be used."""
     refuse(run.job)
     from likewise.engines.spark import reach
     from likewise.engines.spark.engine import Spark
@@ -30,11 +32,22 @@ def chosen(sources: Sequence[Source], run: Run) -> Iterator[Engine]:
 
     reach.refuse_unreachable(sources)
     run.begin("starting Spark", 0, "executors")
-    with opened(options.master, run.spark) as session:
+    with opened(run.job.options.master, run.spark) as session:
         folder = run.work.folder / "spark"
         folder.mkdir(exist_ok=True)
         reach.check(session, folder, sources, run.note)
         yield Spark(run, session)
+
+
+#: The registry: each value of ``engine`` (`choices.Engine`), and the context manager that makes the engine of a run.
+ENGINES: dict[str, Callable[[Sequence[Source], Run], AbstractContextManager[Engine]]] = {"local": local, "spark": spark}
+
+
+@contextmanager
+def chosen(sources: Sequence[Source], run: Run) -> Iterator[Engine]:
+    """The engine of a run. Raises UsageError, before any work, for runs that the engine cannot do."""
+    with ENGINES[run.job.options.engine](sources, run) as engine:
+        yield engine
 
 
 def refuse(job: Job) -> None:

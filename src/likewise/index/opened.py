@@ -14,7 +14,14 @@ from likewise.messages import option, quoted
 
 #: Scheme of an address -> the module of its store. Each has ``create(where, settings, *, overwrite, durability)`` and
 #: ``open(where, *, read_only, durability)``.
-SCHEMES = {"postgresql": "postgres", "postgres": "postgres", "valkey": "valkey", "valkeys": "valkey", "redis": "valkey", "rediss": "valkey"}
+SCHEMES = {
+    "postgresql": "postgres",
+    "postgres": "postgres",
+    "valkey": "valkey",
+    "valkeys": "valkey",
+    "redis": "valkey",
+    "rediss": "valkey",
+}
 
 
 def created(where: Any, settings: dict[str, Any], *, durability: str = "commit", overwrite: bool = False) -> Store:
