@@ -105,9 +105,9 @@ class Measure:
     """
 
     name: str
-    order: float = 2.0  # the r of ``lr``, the name of all L_r except L1, L2 and L∞
+    order: float = 2.0  #: the r of ``lr``, the name of all L_r except L1, L2 and L∞
     containment: bool = False
-    normalize: tuple[str, ...] = ()  # steps applied to strings
+    normalize: tuple[str, ...] = ()  #: steps applied to strings
 
     def __post_init__(self) -> None:
         facts = named(self.name)
@@ -311,10 +311,10 @@ def checked(expression: str) -> str:
 
 
 def Words(k: int = 5, *, bag: bool = False) -> Text:  # noqa: N802 - reads as a type in calls: by=lw.Words(5)
-    """``words:k``"""
+    """The method ``words:k``: sets of k words in sequence, or bags of them. Raises UsageError unless k is 1 to 1000."""
     return text(f"words:{k}" + "/bag" * bag)
 
 
 def Chars(k: int = 9, *, bag: bool = False) -> Text:  # noqa: N802
-    """``chars:k``"""
+    """The method ``chars:k``: sets of k characters in sequence, or bags of them. Raises UsageError unless k is 1 to 1000."""
     return text(f"chars:{k}" + "/bag" * bag)

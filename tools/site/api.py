@@ -56,7 +56,8 @@ def documented(module: ModuleType, name: str) -> str:
     """The directive that documents a name of a module. Data have their place in the docstring of the module."""
     one = getattr(module, name)
     if inspect.isclass(one):
-        return f".. autoclass:: {module.__name__}.{name}\n   :members:\n   :show-inheritance:"
+        bases = "" if one.__bases__ == (object,) else "\n   :show-inheritance:"
+        return f".. autoclass:: {module.__name__}.{name}\n   :members:{bases}"
     return f".. autofunction:: {module.__name__}.{name}" if callable(one) else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -48,9 +49,14 @@ SETTINGS = {
 
 
 def build(folder: Path) -> None:
-    """Write the sources and the site. Warnings are printed as they come; the exit status is 1 after one."""
+    """Write the sources and the site. Warnings are printed as they come; the exit status is 1 after one.
+
+    Sphinx checks the links inside the site. Those that lead elsewhere are listed in a file, with their pages.
+    """
     made = sources()
     made.write(folder / "sources")
+    outward = sorted({(link, at) for at, text in made.pages.items() for link in re.findall(r"\]\((https?://[^)\s]+)\)", text)})
+    (folder / "external-links.txt").write_text("".join(f"{link}  {at}\n" for link, at in outward))
     app = Sphinx(
         folder / "sources", None, folder / "html", folder / "doctrees", "html", SETTINGS, status=None, warningiserror=True, parallel=2
     )  # all settings are here, so there is no conf.py

@@ -78,11 +78,10 @@ def sections() -> list[Section]:
 
 
 def children(page: str) -> dict[str, str]:
-    """The pages in the same folder that a README lists, and their titles there."""
+    """The pages in the same folder that a README lists. The navigation calls them by their own titles."""
     if not page.endswith("/README.md"):
         return {}
-    below = linked((ROOT / page).read_text(), page)
-    return {other: title for other, title in below.items() if os.path.dirname(other) == os.path.dirname(page)}
+    return {other: "" for other in linked((ROOT / page).read_text(), page) if os.path.dirname(other) == os.path.dirname(page)}
 
 
 @dataclass
@@ -144,9 +143,10 @@ def placed(pages: dict[str, str]) -> dict[str, str]:
 
 
 def toctree(titles: dict[str, str], at: str, caption: str | None = None) -> str:
-    """A hidden list of pages, which the navigation shows. titles: place on the site -> title."""
-    names = [f"{title} <{os.path.splitext(os.path.relpath(name, os.path.dirname(at) or '.'))[0]}>" for name, title in titles.items()]
-    return "\n".join(["", "", "```{toctree}", ":hidden:", *([f":caption: {caption}"] if caption else []), "", *names, "```", ""])
+    """A hidden list of pages, which the navigation shows. titles: place on the site -> title, or "" for that of the page."""
+    names = [(os.path.splitext(os.path.relpath(place, os.path.dirname(at) or "."))[0], title) for place, title in titles.items()]
+    lines = [f"{title} <{name}>" if title else name for name, title in names]
+    return "\n".join(["", "", "```{toctree}", ":hidden:", *([f":caption: {caption}"] if caption else []), "", *lines, "```", ""])
 
 
 def sources() -> Sources:

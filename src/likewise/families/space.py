@@ -33,8 +33,8 @@ class Space:
     array([2., 6.], dtype=float32)
     """
 
-    center: NDArray[np.float32]  # [d]
-    axes: NDArray[np.float32] | None = None  # [d, k]
+    center: NDArray[np.float32]  #: [d]
+    axes: NDArray[np.float32] | None = None  #: [d, k]
     unit: bool = False
 
     def __post_init__(self) -> None:

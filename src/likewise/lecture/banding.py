@@ -43,7 +43,7 @@ class Banding:
     """
 
     rows: int
-    keys: tuple[dict[str, Key], ...]  # for each band the key of each column
+    keys: tuple[dict[str, Key], ...]  #: for each band the key of each column
 
     @property
     def buckets(self) -> list[Bucket]:

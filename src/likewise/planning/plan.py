@@ -43,17 +43,17 @@ class Plan(Drawable):
     <Plan: 16 bands of 6 rows of MinHash, Jaccard similarity at 0.8, recall 0.9923>
     """
 
-    bands: int
-    rows: int
-    threshold: Fraction  # minimum similarity, or maximum distance
-    target: float  # requested recall; a layout set by hand or tuned for error may have less
-    sketch: str = "oph"  # of MinHash; "" for other families
-    tune: str = "recall"
-    chosen_by: str = "plan"  # or "hand", or "preset NAME"
+    bands: int  #: number of bands
+    rows: int  #: slots in each band
+    threshold: Fraction  #: minimum similarity, or maximum distance
+    target: float  #: requested recall; a layout set by hand or tuned for error may have less
+    sketch: str = "oph"  #: of MinHash: "oph" or "classic"; "" for other families
+    tune: str = "recall"  #: "recall", or "error" for the least error
+    chosen_by: str = "plan"  #: "plan", "hand" or "preset NAME"
     model: Model = field(default_factory=lambda: Model(jaccard(), sets(), ITEMS))
-    ignored: tuple[tuple[str, Any], ...] = ()  # options that a fixed layout ignores: ("recall", 0.9)
-    others: tuple[Plan, ...] = ()  # plans of other layouts, drawn over this one
-    advice: Advice | None = None  # of a plan for texts: how similar they are to each other, and what several thresholds would keep
+    ignored: tuple[tuple[str, Any], ...] = ()  #: options that a fixed layout ignores: ("recall", 0.9)
+    others: tuple[Plan, ...] = ()  #: plans of other layouts, drawn over this one
+    advice: Advice | None = None  #: of a plan for texts: how similar they are to each other, and what several thresholds would keep
 
     def __repr__(self) -> str:
         recall = self.recall if self.recall == 1 else min(self.recall, 0.9999)  # rounding must not make it certain

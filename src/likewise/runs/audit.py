@@ -37,22 +37,22 @@ WHOLE = 20
 
 @dataclass(repr=False)
 class Audit:
-    """The result of an audit."""
+    """The result of `audit`: the recall on a sample, and the pairs that were missed."""
 
-    items: int  # compared items
-    sampled: int
-    pairs: int  # similar pairs with a sampled item
-    found: int  # the pairs that the run finds
-    expected_recall: float | None  # the expected recall at the threshold; None: unknown
-    low: float  # 95% confidence interval of the recall; items are resampled, because pairs of one item are not independent
-    high: float
-    threshold: float
-    value: str  # similarity or distance
-    by_value: list[tuple[float, float, int, int]] = field(default_factory=list)  # from, to, pairs, found
-    missed: list[dict[str, Any]] = field(default_factory=list)  # examples
-    warnings: list[str] = field(default_factory=list)  # remarks about the items
-    precision: float = 1.0  # NaN: the output was not compared exactly
-    people: list[dict[str, Any]] = field(default_factory=list)  # their verdicts about near-duplicates: of all, and by value
+    items: int  #: compared items
+    sampled: int  #: items in the sample
+    pairs: int  #: similar pairs with a sampled item
+    found: int  #: the pairs that the run finds
+    expected_recall: float | None  #: the expected recall at the threshold; None: unknown
+    low: float  #: of the 95% confidence interval of the recall; items are resampled, because pairs of one item are not independent
+    high: float  #: of this interval
+    threshold: float  #: minimum similarity, or maximum distance
+    value: str  #: similarity or distance
+    by_value: list[tuple[float, float, int, int]] = field(default_factory=list)  #: from, to, pairs, found
+    missed: list[dict[str, Any]] = field(default_factory=list)  #: examples
+    warnings: list[str] = field(default_factory=list)  #: remarks about the items
+    precision: float = 1.0  #: NaN: the output was not compared exactly
+    people: list[dict[str, Any]] = field(default_factory=list)  #: their verdicts about near-duplicates: of all, and by value
 
     @property
     def recall(self) -> float:

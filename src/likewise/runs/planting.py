@@ -76,13 +76,13 @@ class Kind:
 
 @dataclass(repr=False)
 class Planted:
-    """The result of an audit with planted leaks."""
+    """The result of `audit` with planted leaks."""
 
-    items: int  # test items that are long enough
-    documents: int  # training documents without a leak, from which hosts are drawn
-    removes: bool  # the run removes text; else it judges test items
-    kinds: list[Kind]
-    warnings: list[str] = field(default_factory=list)
+    items: int  #: test items that are long enough
+    documents: int  #: training documents without a leak, from which hosts are drawn
+    removes: bool  #: the run removes text; else it judges test items
+    kinds: list[Kind]  #: forms of leaks: how many were planted and found
+    warnings: list[str] = field(default_factory=list)  #: remarks about the items
 
     @property
     def headline(self) -> str:

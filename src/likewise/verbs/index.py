@@ -50,10 +50,10 @@ AT_ONCE = 4096
 class Added(NamedTuple):
     """The outcome of `add` and `update`."""
 
-    added: int  # items that are in the index now
-    skipped: int  # items that were left out, because their ids are in the index (``existing="skip"``)
-    ids: list[Any]  # the id of each given item
-    new: list[bool]  # for each given item, True unless it was left out
+    added: int  #: items that are in the index now
+    skipped: int  #: items that were left out, because their ids are in the index (``existing="skip"``)
+    ids: list[Any]  #: the id of each given item
+    new: list[bool]  #: for each given item, True unless it was left out
 
     def __repr__(self) -> str:
         """Short, also for a million items."""
