@@ -123,8 +123,7 @@ def checks() -> Iterator[Check]:
         except Exception as error:  # whatever is wrong is what was asked for
             yield Check(step.__name__, "broken", f"{type(error).__name__}: {error}")
     for name, purpose in OPTIONAL.items():
-        need = "need" if " and " in purpose else "needs"
-        yield version(name, "missing", f"only {purpose} {need} it; {install(name)}")
+        yield version(name, "missing", f"for {purpose}: {install(name)}")
 
 
 def version(name: str, otherwise: str, fix: str) -> Check:

@@ -16,7 +16,7 @@ from likewise.runs.items import Run
 from likewise.runs.origin import Origin
 from likewise.runs.repeats import Found
 from likewise.runs.shown import SHOWN, behind, part_of, read_again
-from likewise.runs.table import Data, Table
+from likewise.runs.table import Contents, Data, Table
 
 #: Passages that the report shows with their text, those in the most documents.
 SHOWN_PASSAGES = 10
@@ -31,7 +31,7 @@ class Repeats(Table):
     start, end. ``report`` has the facts.
     """
 
-    def __init__(self, table: Data, report: dict[str, Any], passages: Table, origin: Origin):
+    def __init__(self, table: Data, report: dict[str, Any], passages: Table, origin: Contents):
         super().__init__(table, origin=origin)
         self.report: dict[str, Any] = report
         self.passages: Table = passages
