@@ -11,12 +11,15 @@ import pyarrow as pa
 import pytest
 
 from likewise.engines.spark import budget, colliding, hot
-from likewise.engines.spark.blocks import flat, places
-from likewise.engines.spark.lazily import list_all
-from likewise.stages.candidates import collisions, keyed
+from likewise.engines.spark.blocks import flat, packed, part_of, places
+from likewise.engines.spark.comparing import LIGHT, attached, of_items
+from likewise.engines.spark.lazily import LISTS, certain, list_all, list_first
+from likewise.engines.spark.lazily import rows as rows_of
+from likewise.stages.candidates import Lists, collisions, keyed
 from likewise.stages.scope import Scope
 
 PARTS = 16
+NONE = np.zeros(0, np.int64)
 
 
 def items_of(n: int, bands: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -84,7 +87,7 @@ def found(keys: np.ndarray, per: np.ndarray, scope: Scope, at: np.ndarray, *, sl
 def pairs_of(result: list[pa.RecordBatch], at: np.ndarray) -> np.ndarray:
     """The numbers of all candidate pairs, ascending."""
     lists = [batch for batch in result if batch["entry"].null_count < len(batch)]
-    listed = pa.Table.from_batches([batch for each in lists for batch in list_all(iter([each.select(["list", "length", "entry", "flags"])]), at)])
+    listed = pa.Table.from_batches([batch for each in lists for batch in list_all(iter([each.select(LISTS)]), at, NONE)])
     pairs = numbers(*(flat(listed[name], np.int64) for name in ("later", "earlier")))
     assert int(sum(flat(batch["pairs"], np.int64).sum() for batch in result)) == len(pairs)
     return np.sort(pairs)
@@ -140,3 +143,39 @@ def test_no_task_gets_three_times_as_many_keys_as_the_median() -> None:
     assert sum(other) + sum(slices) == sum(grouped) == keys.size
     for sizes in (other, slices):
         assert len(sizes) == PARTS and max(sizes) < 1.5 * np.median(sizes)
+
+
+def test_the_pairs_of_an_item_with_very_many_go_to_the_tasks_of_the_others() -> None:
+    """Item 3 is listed in four lists of 1,000 readers, and waits for item 1 in a fifth. The outcome of the first round is the same."""
+    at, sizes = places(PARTS), []
+    item = [np.concatenate(([3], np.arange(10 + 1000 * each, 1010 + 1000 * each))) for each in range(4)] + [np.array([1, 3]), np.array([2, 20, 2500])]
+    begin = np.concatenate(([0], np.cumsum([len(each) for each in item])))
+    listed = np.zeros(begin[-1], bool)
+    listed[begin[:-1]] = True
+    lists = rows_of(Lists(begin, np.concatenate(item), listed, ~listed), np.arange(len(item)))
+    number = np.arange(4_100)
+    light = packed(part_of(number, PARTS), at, LIGHT, item=number, rank=number << 3, size=np.full(4_100, 5, np.uint32))
+    others = [(3, 1), (20, 2), (2500, 2)]
+    for many in (NONE, np.array([2, 3])):
+        found = pa.Table.from_batches(made(certain, shuffled(list_first(iter([lists]), at, many)), number=1, fixed=0, at=at))
+        assert sorted(ends_of(found)) == others
+        told = found.filter(pa.compute.is_valid(found["told_item"]))
+        assert {(row["place"], row["told_item"]) for row in told.to_pylist()} == {
+            (at[part_of(np.array([kept]), PARTS)[0]], np.int64(kept).tobytes()) for kept in (1, 2)
+        }
+        pairs = shuffled(list_all(iter([lists]), at, many))
+        sizes.append([entries(each, "later") for each in pairs])
+        known = pa.Table.from_batches([*of_items(iter([light]), many)]) if len(many) else None
+        with_light = []
+        for partition in pairs:
+            own = light.filter(pa.compute.equal(light["place"], partition[0]["place"][0]))
+            both = pa.concat_tables([pa.Table.from_batches(partition), pa.Table.from_batches([own])], promote_options="default")
+            with_light += attached(iter(both.to_batches()), at, known)
+        table = pa.Table.from_batches(with_light)
+        assert sorted(ends_of(table)) == sorted([(later, 3) for later in range(10, 4_010)] + others)
+        assert (flat(table["rank"], np.int64) == flat(table["earlier"], np.int64) << 3).all()
+    assert max(sizes[0]) == 4_000 and max(sizes[1]) < 1.5 * np.median(sizes[1])
+
+
+def ends_of(table: pa.Table) -> list[tuple[int, int]]:
+    return list(zip(*(flat(table[name], np.int64).tolist() for name in ("later", "earlier")), strict=True))

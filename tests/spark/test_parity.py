@@ -149,10 +149,12 @@ def test_a_file_of_which_nothing_can_be_read_is_skipped(tmp_path, spark):
 
 @pytest.mark.parametrize(("job", "second"), [("texts", False), ("banners", True)])
 def test_candidates_listed_in_rounds(tmp_path, spark, monkeypatch, job, second):
-    """All candidates are listed in rounds, and similar pairs settled in blocks, as those of a huge collection."""
+    """Candidates are listed in rounds, similar pairs settled in blocks, and buckets cut into slices, as those of a huge collection."""
     monkeypatch.setattr(lazily, "MANY", 0)
     monkeypatch.setattr(lazily, "FOR_EACH", 0)
     monkeypatch.setattr(settling, "ALONE", 100)
+    monkeypatch.setattr(hot, "LEAST", 0)
+    monkeypatch.setattr(hot, "SHARE", 40)
     make, more, _ = JOBS[job]
     (tmp_path / "in").mkdir()
     choices = make(tmp_path / "in") | more | {"pairs": True}

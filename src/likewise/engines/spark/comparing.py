@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from likewise.engines.spark.blocks import GATHERED, flat, gathered, lists, packed, part_of, places, whole
 from likewise.engines.spark.colliding import items_of
+from likewise.engines.spark.hot import heads_in
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
 from likewise.engines.spark.told import schema
@@ -60,15 +61,19 @@ def sent(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.Recor
 def similar_pairs(
     steps: Steps, name: str, candidates: DataFrame, light: DataFrame, entries: DataFrame, job: Job, parts: int, words: int
 ) -> DataFrame:
-    """The step of similar pairs, each once: later, earlier, overlap, out_of. candidates: blocks by partition of the earlier item.
+    """The step of similar pairs, each once: later, earlier, overlap, out_of. candidates: blocks by partition (`hot.pair_part`).
 
     words: the bytes of all items' words.
     """
     at, homes = places(parts), places(parts * (1 + words // (parts * TASK_BYTES)))  # a multiple of parts: each home gets its pairs from one task
 
     def filtered() -> DataFrame:
+        many = heads_in(steps)
+        if len(many):
+            steps.table("light-many", lambda: mapped(light, partial(of_items, items=many), schema(LIGHT)))
+        known = steps.read("light-many", LIGHT) if len(many) else None
         joined = candidates.unionByName(light, allowMissingColumns=True).select("place", *PAIRS)
-        half = mapped(joined.repartition(parts, "place"), partial(attached, at=at), schema(PAIRS))
+        half = mapped(joined.repartition(parts, "place"), partial(attached, at=at, known=known), schema(PAIRS))
         both = half.unionByName(light, allowMissingColumns=True).select("place", *PAIRS)
         passed = partial(filter_pairs, job=job, homes=homes)
         return mapped(both.repartition(parts, "place"), passed, ", ".join(f"{column} long" for column in NEAR))
@@ -84,12 +89,25 @@ def similar_pairs(
     return steps.table(name, compared)
 
 
-def attached(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """Candidates and the items of the same partition -> each pair once, with its earlier item, for the partition of the later one."""
+def of_items(batches: Iterator[pa.RecordBatch], items: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """`LIGHT` -> that of some items."""
+    for table in gathered(batches, GATHERED):
+        light = light_in(table)
+        some = np.isin(light["item"], items)
+        yield packed(
+            np.zeros(some.sum(), np.int64), np.zeros(1, np.int64), LIGHT, **{name: values[some] for name, values in light.items() if len(values)}
+        )
+
+
+def attached(batches: Iterator[pa.RecordBatch], at: np.ndarray, known: pa.Table | None = None) -> Iterator[pa.RecordBatch]:
+    """Candidates and the items of the same partition -> each pair once, with its earlier item, for the partition of the later one.
+
+    known: `LIGHT` of more items.
+    """
     table = whole(batches)
     if table is None:
         return
-    later, earlier, light = divided(table)
+    later, earlier, light = divided(table, known)
     later, earlier = distinct(later, earlier)
     place = looked_up(earlier, light["item"])
     step = min(GATHERED * 16 * len(at), ATTACHED)
@@ -125,14 +143,19 @@ def rows_of(**columns: np.ndarray) -> pa.RecordBatch:
     return pa.record_batch([pa.array(columns[name]) if name in columns else nothing for name in NEAR], names=NEAR)
 
 
-def divided(table: pa.Table) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """The pairs and the items among the entries of a partition; the items in the order of their numbers."""
+def divided(table: pa.Table, known: pa.Table | None = None) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """The pairs and the items among the entries of a partition, and ``known`` ones; the items in the order of their numbers."""
     pairs, items = (table.filter(pc.is_valid(table[name])) for name in ("later", "item"))
+    light = light_in(pa.concat_tables([each.select(LIGHT) for each in (items, known) if each is not None]))
+    return flat(pairs["later"], np.int64), flat(pairs["earlier"], np.int64), light
+
+
+def light_in(items: pa.Table) -> dict[str, np.ndarray]:
+    """The columns of items in the order of their numbers."""
     types = {"item": np.int64, "rank": np.int64, "size": np.uint32, "odd": ODD_SKETCH}
     light = {name: flat(items[name], dtype) for name, dtype in types.items()}
     order = np.argsort(light["item"])
-    light = {name: values[order] if len(values) else values for name, values in light.items()}
-    return flat(pairs["later"], np.int64), flat(pairs["earlier"], np.int64), light
+    return {name: values[order] if len(values) else values for name, values in light.items()}
 
 
 def distinct(later: np.ndarray, earlier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 LEAST, SHARE = 1 << 16, 2
 #: Members of a bucket of this size that the sample has on average. A bucket with half as many in the sample is hot.
 SEEN = 32
+#: The step of items that hot buckets list: each is a candidate of very many items. No more than so many are treated so.
+HEADS, MOST_HEADS = "hot-heads", 1 << 16
 #: More than the number of buckets and parts in a partition.
 NUMBERED = 1 << 33
 #: The members of a slice: the number of the hot bucket, the item, and its keys in the next bands.
@@ -127,7 +129,20 @@ def found(steps: Steps, rows: DataFrame, items: DataFrame, scope: Scope, bands: 
     members = steps.table("hot-items", lambda: own.join(items.select("rank", "item"), "rank").select("item", "keys", "per"))
     said = ", ".join(f"{name} {'binary' if name == 'finer' else 'long'}" for name in TELLING)
     steps.table("hot-told", lambda: mapped(members, partial(told, levels=levels, bands=bands, scope=scope), said))
-    return known(steps.read("hot-told", TELLING), levels, scope)
+    hot = known(steps.read("hot-told", TELLING), levels, scope)
+    order = np.argsort(-hot.sizes[hot.shared.bucket], kind="stable")
+    steps.put(HEADS, pa.table({"item": np.sort(np.unique(hot.shared.item[order[:MOST_HEADS]]))}))
+    return hot
+
+
+def heads_in(steps: Steps) -> np.ndarray:
+    """The items that hot buckets list, ascending: int64[k]."""
+    return steps.columns(HEADS, "item")[0] if steps.done(HEADS) else np.zeros(0, np.int64)
+
+
+def pair_part(later: np.ndarray, earlier: np.ndarray, parts: int, many: np.ndarray) -> np.ndarray:
+    """The partition of each pair: that of the earlier item, or that of the later one if the earlier one is one of ``many``, which have many pairs."""
+    return part_of(np.where(np.isin(earlier, many), later, earlier), parts)
 
 
 def members_of(batches: Iterator[pa.RecordBatch], levels: Sequence[Level], bands: int) -> Iterator[pa.RecordBatch]:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.engines.spark.blocks import BLOCK, GATHERED, binary, flat, gathered, packed, part_of, places, whole
+from likewise.engines.spark.hot import heads_in, pair_part
 from likewise.engines.spark.settling import Log, settled, united
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
@@ -52,31 +53,31 @@ def similar_pairs(
 
     pairs: the number of candidate pairs in the lists, counted in each band. number: of items, of which the first ``fixed`` stay.
     """
-    at = places(parts)
+    at, many = places(parts), heads_in(steps)
     if pairs <= max(MANY, FOR_EACH * number):
-        return compare("similar", mapped(lists, partial(list_all, at=at), schema(PAIRS)))
+        return compare("similar", mapped(lists, partial(list_all, at=at, many=many), schema(PAIRS)))
     remaining, found, decided = lists, [], []
     for number_of in range(1, 1 + ROUNDS):
-        first = steps.table(f"first-{number_of}", partial(first_of, remaining, number_of, fixed, at))
+        first = steps.table(f"first-{number_of}", partial(first_of, remaining, number_of, fixed, at, many))
         found.append(compare(f"similar-{number_of}", first.where("later is not null").select("place", *PAIRS)))
         gone = said(found[-1], "later", f"{2 * number_of + REMOVED}L", parts)
         decided.append(first.where(f"{ITEM} is not null").select("place", ITEM, SAID).unionByName(gone))
         remaining = steps.table(f"lists-{number_of}", partial(next_lists, remaining, decided[-1], at))
         log(f"comparing, round {number_of}: {found[-1].count():,} similar pairs with certainly kept items")
     last = 2 * (1 + ROUNDS)
-    found.append(compare("similar-rest", mapped(remaining, partial(list_all, at=at), schema(PAIRS))))
+    found.append(compare("similar-rest", mapped(remaining, partial(list_all, at=at, many=many), schema(PAIRS))))
     rest = settled(steps, found[-1], number, parts, log, "matches-rest").where("best")
     told = united([*decided, said(rest, "later", f"{last + REMOVED}L", parts)])
     entries = sent_back(lists, told, last, partial(of_late, at=at), ["told"], at)
-    found.append(compare("similar-late", mapped(entries, partial(list_late, at=at), schema(PAIRS))))
+    found.append(compare("similar-late", mapped(entries, partial(list_late, at=at, many=many), schema(PAIRS))))
     return united(found)
 
 
-def first_of(lists: DataFrame, number: int, fixed: int, at: np.ndarray) -> DataFrame:
+def first_of(lists: DataFrame, number: int, fixed: int, at: np.ndarray, many: np.ndarray) -> DataFrame:
     """The pairs to compare in a round, and the certainly kept items among them as `ITEM` and `SAID`."""
     names = [*PAIRS, "waits"]
-    both = mapped(lists, partial(list_first, at=at), schema(names)).repartition(len(at), "place")
-    return mapped(both, partial(certain, number=number, fixed=fixed), schema([*PAIRS, ITEM, SAID]))
+    both = mapped(lists, partial(list_first, at=at, many=many), schema(names)).repartition(len(at), "place")
+    return mapped(both, partial(certain, number=number, fixed=fixed, at=at), schema([*PAIRS, ITEM, SAID]))
 
 
 def next_lists(lists: DataFrame, told: DataFrame, at: np.ndarray) -> DataFrame:
@@ -122,23 +123,26 @@ def several(batches: Iterable[pa.RecordBatch], at: np.ndarray) -> Iterator[tuple
         yield lists_in(table)
 
 
-def list_all(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """Lists -> their pairs, for the partitions of the earlier items."""
+def list_all(batches: Iterator[pa.RecordBatch], at: np.ndarray, many: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """Lists -> their pairs, for their partitions (`hot.pair_part`)."""
     for lists, _ in several(batches, at):
         later, earlier = lists.item[lists.places()]
-        yield packed(part_of(earlier, len(at)), at, PAIRS, later=later, earlier=earlier)
+        yield packed(pair_part(later, earlier, len(at), many), at, PAIRS, later=later, earlier=earlier)
 
 
-def list_first(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """Lists -> their first pairs, for the partitions of the earlier items, and the later items, for their own."""
+def list_first(batches: Iterator[pa.RecordBatch], at: np.ndarray, many: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """Lists -> their first pairs, for their partitions, and the later items, for those of pairs in which they are the earlier ones."""
     for lists, _ in several(batches, at):
         later, earlier = np.unique(np.stack(first_pairs(lists)), axis=1)
-        yield packed(part_of(earlier, len(at)), at, [*PAIRS, "waits"], later=later, earlier=earlier)
+        yield packed(pair_part(later, earlier, len(at), many), at, [*PAIRS, "waits"], later=later, earlier=earlier)
         waits = np.unique(later)
-        yield packed(part_of(waits, len(at)), at, [*PAIRS, "waits"], waits=waits)
+        everywhere = np.isin(waits, many)
+        home = np.concatenate([part_of(waits[~everywhere], len(at)), np.repeat(np.arange(len(at)), everywhere.sum())])
+        waits = np.concatenate([waits[~everywhere], np.tile(waits[everywhere], len(at))])
+        yield packed(home, at, [*PAIRS, "waits"], waits=waits)
 
 
-def certain(batches: Iterator[pa.RecordBatch], number: int, fixed: int) -> Iterator[pa.RecordBatch]:
+def certain(batches: Iterator[pa.RecordBatch], number: int, fixed: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
     """First pairs and waiting items -> the pairs whose earlier item does not wait, and these earlier items, which are certainly kept."""
     table = whole(batches)
     if table is None:
@@ -147,7 +151,7 @@ def certain(batches: Iterator[pa.RecordBatch], number: int, fixed: int) -> Itera
     some = ~np.isin(earlier, waits)
     kept, here = np.unique(earlier[some]), table["place"][:1].to_numpy()
     names = [*PAIRS, ITEM, SAID]
-    yield packed(np.zeros(len(kept), np.int64), here, names, **{ITEM: kept, SAID: np.full(len(kept), 2 * number)})
+    yield packed(part_of(kept, len(at)), at, names, **{ITEM: kept, SAID: np.full(len(kept), 2 * number)})
     later, earlier = np.unique(np.stack([later[some], earlier[some]])[:, later[some] >= fixed], axis=1)
     yield packed(np.zeros(len(later), np.int64), here, names, later=later, earlier=earlier)
 
@@ -194,7 +198,7 @@ def list_again(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield rows(selected(lists, some), np.unique(number[some]))
 
 
-def list_late(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.RecordBatch]:
+def list_late(batches: Iterator[pa.RecordBatch], at: np.ndarray, many: np.ndarray) -> Iterator[pa.RecordBatch]:
     """Entries of removed items and of those that were kept late -> the pairs that no round compared."""
     table = whole(batches)
     if table is None:
@@ -202,4 +206,4 @@ def list_late(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.
     lists, _, order = regrouped(table)
     told = flat(table["told"], np.int64)[order]
     later, earlier = late_pairs(lists, told % 2 == REMOVED, told // 2)
-    yield packed(part_of(earlier, len(at)), at, PAIRS, later=later, earlier=earlier)
+    yield packed(pair_part(later, earlier, len(at), many), at, PAIRS, later=later, earlier=earlier)
