@@ -89,7 +89,7 @@ def test_a_driver_killed_after_steps_is_resumed(standalone: Cluster, inputs: Pat
     choices, work = banners(inputs) | {"pairs": True}, tmp_path / "work"
     local = lw.dedup(inputs, out=tmp_path / "local", **choices)
     assert local.report["counts"]["removed_near"] > 30 and local.report["budget"]["cut"] > 0
-    each, before, kills = scaled(1, 4), {}, 0
+    each, before, kills = scaled(1, 6), {}, 0
     while True:
         command = [sys.executable, "-P", "-W", "ignore", "-c", DRIVER, str(each), inputs, tmp_path / "out", work, repr(choices)]
         done = subprocess.run(command, env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True)

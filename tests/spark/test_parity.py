@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from engine_jobs import JOBS, LARGE, halved, same_output
+from engine_jobs import JOBS, LARGE, halved, lines, same_output, words
 
 import likewise as lw
-from likewise.engines.spark import hot, lazily, settling
+from likewise.engines.spark import hot, lazily, ordered, removed, settling
 from likewise.engines.spark.engine import Spark
 from likewise.report.made import compared_with
+from likewise.runs import removal, tables
 from likewise.runs.removal import remove
 from likewise.runs.session import resolved, started
+from likewise.stages import walk
+from likewise.stages.settle import most_similar
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 #: Jobs without bands, which Spark does not run.
@@ -105,8 +110,13 @@ def test_pairs(tmp_path, spark, monkeypatch, job, more):
 
 
 @pytest.mark.parametrize("output", ["annotate", "mask"])
-def test_other_outputs_a_limit_and_places(tmp_path, spark, output):
-    """The second of three records of half a MiB each has a byte at 1 MiB, so it is marked."""
+def test_other_outputs_a_limit_and_places(tmp_path, spark, monkeypatch, output):
+    """The driver reads blocks of 90 rows, and after the run has the ids and places of the first 90 kept documents.
+
+    The second of three records of half a MiB each has a byte at 1 MiB, so it is marked.
+    """
+    for module in (tables, ordered, removal):
+        monkeypatch.setattr(module, "BLOCK_ROWS", 90)
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "0.jsonl").write_text(
         "".join(json.dumps({"id": name, "text": f"{name} " * 9, "pad": "-" * (1 << 19)}) + "\n" for name in "xyz")
@@ -115,7 +125,29 @@ def test_other_outputs_a_limit_and_places(tmp_path, spark, output):
     local = lw.dedup(tmp_path / "in", out=tmp_path / "local", **choices)
     assert local.report["counts"]["read"] == 700 and local.report["counts"]["removed_near"] > 100
     assert pq.read_table(tmp_path / "local" / "places.parquet")["position"].to_pylist() == [1]
-    agree(local, on_spark(spark, tmp_path / "in", tmp_path / "spark", 2, **choices))
+    found = on_spark(spark, tmp_path / "in", tmp_path / "spark", 2, **choices)
+    agree(local, found)
+    assert found.removed.to_arrow().equals(local.removed.to_arrow())
+    assert len(found.kept) == len(local.kept) > 300 and list(found.kept[:90]) == list(local.kept[:90])
+    with pytest.raises(lw.UsageError, match=rf"^kept: only the first 90 of {len(local.kept)} kept documents can be read .* add output='ids', which"):
+        found.kept.to_arrow()
+
+
+def test_clusters_of_rows_without_ids_are_named_by_place(tmp_path, spark):
+    """Of two files without ids, where two representatives have the same position in theirs, which only `heads_differ` sees."""
+    rng = np.random.default_rng(7)
+    texts = [" ".join(f"w{word}" for word in each) for each in words(rng, 200, 3000, 40)]
+    for side, files in (("first", "ab"), ("second", "cd")):
+        (tmp_path / side).mkdir()
+        for file in files:
+            lines(tmp_path / side / f"{file}.jsonl", [{"text": texts[number]} for number in rng.integers(0, 200, 150).tolist()])
+    choices = {"by": "words:2", "threshold": 0.6, "output": "ids", "also_inside": True, "pairs": True}
+    local = lw.dedup(tmp_path / "first", against=tmp_path / "second", out=tmp_path / "local", **choices)
+    assert local.report["counts"]["removed_near"] > 15
+    assert {name.rpartition(":")[0] for name in local.removed["cluster"]} == {"a.jsonl", "b.jsonl", "c.jsonl", "d.jsonl"}
+    found = on_spark(spark, tmp_path / "first", tmp_path / "spark", 3, against=tmp_path / "second", **choices)
+    agree(local, found)
+    assert found.kept.to_arrow().equals(local.kept.to_arrow()) and "id" in found.kept.columns
 
 
 def test_nothing_similar_and_nothing_at_all(tmp_path, spark):
@@ -149,7 +181,7 @@ def test_a_file_of_which_nothing_can_be_read_is_skipped(tmp_path, spark):
 
 @pytest.mark.parametrize(("job", "second"), [("texts", False), ("banners", True)])
 def test_candidates_listed_in_rounds(tmp_path, spark, monkeypatch, job, second):
-    """Candidates are listed in rounds, similar pairs settled in blocks, and buckets cut into slices, as those of a huge collection."""
+    """Candidates are listed in rounds, similar pairs settled in blocks, few of them remembered, and buckets cut into slices: a huge collection."""
     monkeypatch.setattr(lazily, "MANY", 0)
     monkeypatch.setattr(lazily, "FOR_EACH", 0)
     monkeypatch.setattr(settling, "ALONE", 100)
@@ -162,7 +194,13 @@ def test_candidates_listed_in_rounds(tmp_path, spark, monkeypatch, job, second):
     if second:
         given, choices["against"] = halved(tmp_path / "in")
         choices["also_inside"] = True
+    every = lw.dedup(given, out=tmp_path / "every", **choices)
+    for module in (walk, removed):  # of so many similar pairs only the most similar one of each item is remembered
+        monkeypatch.setattr(module, "MOST_MATCHES", 20)
+    monkeypatch.setattr(walk, "most_similar", partial(most_similar, most=1))
+    monkeypatch.setattr(removed, "REMEMBERED", 1)
     local = lw.dedup(given, out=tmp_path / "local", **choices)
+    assert (local.report["matched"] < every.report["matched"]) == (job == "texts")
     found = on_spark(spark, given, tmp_path / "spark", 3, **choices)
     agree(local, found)
     notes = json.loads((found.out / "run.json").read_bytes())["notes"]

@@ -14,7 +14,7 @@ from engine_jobs import JOBS, halved
 
 from likewise.engines.local import Local
 from likewise.engines.spark import rows as reading
-from likewise.engines.spark.distinct import Distinct, arrays
+from likewise.engines.spark.distinct import Distinct
 from likewise.engines.spark.documents import Rows
 from likewise.engines.spark.engine import Spark
 from likewise.io.collection import BOTH, Collection
@@ -114,12 +114,15 @@ def test_the_distinct_rows_in_priority_order(tmp_path: Path, spark: Any, job: st
         rows, local = there.rows(sources), here.rows(sources)
         wanted, found = distinct(local, run, removing=True), there.distinct(rows, removing=True)
         assert isinstance(found, Distinct) and found.scope == wanted.scope and found.number == wanted.number > 100
-        made = arrays(found, rows, local)
-        assert made.member.tolist() == wanted.member.tolist()
-        assert made.first.tolist() == wanted.first.tolist()
-        assert np.count_nonzero(made.first != np.arange(len(local))) > 10
         listed = {row["item"]: row["rank"] for row in found.items.collect()}
         assert rows.numbering.rows(np.array([listed[item] for item in range(found.number)])).tolist() == wanted.member.tolist()
+        copies = [(row["rank"], row["first"], -1 if row["item"] is None else row["item"]) for row in found.copies.collect()]
+        rank, ranks, item = np.array(copies, np.int64).T
+        row, first, number = rows.numbering.rows(rank), rows.numbering.rows(ranks), np.full(len(local), -1)
+        number[wanted.member] = np.arange(wanted.number)
+        assert first.tolist() == wanted.first[row].tolist() and item.tolist() == number[first].tolist()
+        others = np.setdiff1d(np.arange(len(local)), row)
+        assert wanted.first[others].tolist() == others.tolist() and np.count_nonzero(first != row) > 10
 
 
 def test_each_task_gets_the_sources_of_some_groups_alone(tmp_path: Path, spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:

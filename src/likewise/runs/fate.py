@@ -94,15 +94,13 @@ class Fate:
 
     def numbers(self, what: str) -> list[int]:
         """Return the number of rows of each source of the first collection that `chosen` chooses."""
-        sources = self.documents.sources_of_sides[0]
-        names = ("kept", "removed") if what == "annotated" else (what,)
-        return [sum(counts) for counts in zip(*(self.outcomes.by_source(name, sources) for name in names), strict=True)]
+        return numbers_of(self.outcomes, self.documents.sources_of_sides[0], what)
 
     def chosen(self, number: int, what: str, job: Job) -> Chosen:
         """Return the rows of a source to write: "kept", "removed" or, with columns added, "annotated" ones."""
         documents, rows = self.documents, self.documents.rows_of(number)
         readable, removed = documents.column("kind")[rows] != REJECTED, self.removed[rows]
-        keep = {"kept": readable & ~removed, "removed": removed, "annotated": readable}[what]
+        keep = chosen_among(what, readable, removed)
         typed, added = not hasattr(documents.sources[number].format, "schema"), None
         if what == "annotated":
             added = self.added(rows.start + np.flatnonzero(keep), typed=typed)
@@ -162,6 +160,17 @@ class Fate:
         first = np.append(True, (row[1:] != row[:-1]) | (begin[1:] != end[:-1]))  # of units that follow each other
         want = self.documents.sources[number].asked(job.want)
         return Edits(want, row[first], begin[first], end[np.append(first[1:], True)], units.in_characters)
+
+
+def numbers_of(outcomes: Facts, sources: range, what: str) -> list[int]:
+    """The number of rows of each source that `Fate.chosen` chooses. outcomes: `Fate.outcomes`."""
+    names = ("kept", "removed") if what == "annotated" else (what,)
+    return [sum(counts) for counts in zip(*(outcomes.by_source(name, sources) for name in names), strict=True)]
+
+
+def chosen_among(what: str, readable: np.ndarray, removed: np.ndarray) -> np.ndarray:
+    """The rows that `Fate.chosen` chooses among some, bool[n]."""
+    return {"kept": readable & ~removed, "removed": removed, "annotated": readable}[what]
 
 
 def outcome(documents: Numbered, items: Items, run: Run, settle: Callable[[Items], tuple[Removals, Found]]) -> Fate:

@@ -11,10 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.engines.engine import Engine, Outcome
+from likewise.errors import UsageError
 from likewise.io.formats.memory import take
-from likewise.io.inputs import Source
+from likewise.io.inputs import Source, printable
 from likewise.io.output import check_still, write_sealed, write_text
 from likewise.job import Job
+from likewise.messages import option
 from likewise.report import summary
 from likewise.report.html import render
 from likewise.runs import pipeline
@@ -26,7 +28,7 @@ from likewise.runs.origin import Origin
 from likewise.runs.own_passages import without_repeats
 from likewise.runs.results import Removal
 from likewise.runs.table import ITSELF, Data, LazyData, Table
-from likewise.runs.tables import written
+from likewise.runs.tables import BLOCK_ROWS, written
 from likewise.stages.facts import first_true
 
 
@@ -59,6 +61,8 @@ def remove(sources: Sequence[Source], run: Run, engine: Engine, target: Path | N
         outputs.publish_staged(staged, target, run)
     read = partial(written, typed=documents.id_note(0, search.kept_side, search.member_side) is not None)
     found = {name: Table(read(target / f"{name}.parquet", number, make), origin=origin) for name, (number, make) in tables.items()}
+    if not isinstance(fate, Fate):
+        kept = Table(kept_places(fate, run.job, target), origin=origin)
     return Removal(kept, report=report, compared=search.compared, out=target, **found)
 
 
@@ -88,3 +92,19 @@ def kept_table(fate: Outcome, job: Job, origin: Origin, given: Any) -> Table:
 
     keep, edits = fate.kept, fate.edits(0, job)
     return Table(LazyData(count, source.schema, records, lambda: records(count)), given=given if edits is None else None)
+
+
+def kept_places(fate: Outcome, job: Job, target: Path) -> Data | LazyData:
+    """Return the ids and places of kept documents after the run, whose work folder has them: of very many only the first, unless a file has all."""
+    count = fate.outcomes.total("kept")
+    if count <= BLOCK_ROWS or job.options.output == "ids":
+        return written(target / "kept.parquet", count, fate.kept_rows, typed=fate.documents.id_note(0) is not None)
+    some = fate.kept_rows(BLOCK_ROWS).whole()
+
+    def whole() -> Data:
+        raise UsageError(
+            f"kept: only the first {BLOCK_ROWS:,} of {count:,} kept documents can be read here after a run on a cluster; read the files of "
+            f"{printable(target)}, or add {option('output', 'ids')}, which writes the ids and places of all of them"
+        )
+
+    return LazyData(count, some.table.schema, lambda rows: some.slice(0, rows) if rows <= BLOCK_ROWS else whole(), whole)

@@ -94,6 +94,10 @@ class Places(NamedTuple):
     json: pa.Array | None  # the ids as JSON text, if they have several types
     where: list[Any]  # the columns of `schema.place`
 
+    def taken(self, at: pa.Array) -> Places:
+        """Return the items with these numbers; null for null."""
+        return Places(self.ids.take(at), None if self.json is None else self.json.take(at), [wrapped(each).take(at) for each in self.where])
+
 
 def places(collection: Collection, rows: np.ndarray | pa.Array, side: int = 0, *, by_id: bool = False) -> Places:
     """Return the ids and places of rows of a side (`Collection.ids`); null for null rows. by_id: without places."""
@@ -243,25 +247,35 @@ def mask_rows(collection: Collection, kept: np.ndarray) -> Rows:
 
 
 def added(collection: Collection, decision: Decision) -> Callable[..., pa.Table]:
-    """Return a function of (rows, ``typed``) that makes a table of cluster, kept id and similarity, with names unlikely to be taken.
-
-    ``typed``: ids of several types are JSON texts, for records in JSON or CSV.
-    """
+    """Return a function of (rows, ``typed``) that makes the table of `annotated` for rows."""
     clustered = decision.removed.copy()
     clustered[decision.kept_row[decision.removed]] = True
     names = names_of(collection, decision)
 
-    def column(heads: pa.Array, typed: bool) -> pa.Array:
+    def table(rows: np.ndarray, *, typed: bool) -> pa.Table:
+        heads = wrapped(decision.head(rows), ~clustered[rows]), wrapped(decision.kept_row[rows], ~decision.removed[rows])
+        cluster, kept = (places(collection, each, decision.kept_side, by_id=names.by_id) for each in heads)
+        return annotated(cluster, kept, decision.similarity[rows], decision.value, names, typed=typed)
+
+    return table
+
+
+def annotated(cluster: Places, kept: Places, similarity: np.ndarray, value: pa.Field, names: ClusterNames, *, typed: bool) -> pa.Table:
+    """Return a table of cluster, kept id and similarity (NaN: none) for some rows, with names unlikely to be taken.
+
+    cluster, kept: the representative of each row's cluster, and the row kept in its place; null for none. typed: ids of several types are JSON texts,
+    for records in JSON or CSV.
+    """
+
+    def column(found: Places) -> pa.Array:
         """Return the names of clusters; ``typed``: as JSON texts if they are ids of several types."""
-        found = places(collection, heads, decision.kept_side, by_id=names.by_id)
         texts = names.json(found) if typed else None
         return names.of(found) if texts is None else pa.ExtensionArray.from_storage(pa.json_(pa.large_string()), texts.cast(pa.large_string()))
 
-    def table(rows: np.ndarray, *, typed: bool) -> pa.Table:
-        cluster = wrapped(decision.head(rows), ~clustered[rows])
-        representative = wrapped(decision.kept_row[rows], ~decision.removed[rows])
-        similarity = value_column(decision.similarity[rows], decision.value)
-        heads = {"likewise_cluster": column(cluster, typed), "likewise_kept_id": column(representative, typed)}
-        return pa.table(heads | {f"likewise_{decision.value.name}": similarity})
-
-    return table
+    return pa.table(
+        {
+            "likewise_cluster": column(cluster),
+            "likewise_kept_id": column(kept),
+            f"likewise_{value.name}": value_column(similarity, value),
+        }
+    )

@@ -26,4 +26,5 @@ In the order of a run:
 - clusters: facts about clusters for the report, merged likewise
 - removed: facts about removed rows for the report: their sources, and examples
 - bins: the distribution of the similarities of removed items
+- median: the median of values that come in blocks
 """

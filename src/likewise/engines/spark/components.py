@@ -35,7 +35,8 @@ def components(steps: Steps, matches: DataFrame, number: int, log: Log = lambda 
     while moved:
         links = steps.table(f"contract-{rounds}", partial(contract_links, links, borders))
         rounds, moved = rounds + 1, links.where("moved").count()
-        log(f"components, round {rounds}: {moved:,} links to other blocks")
+        if len(borders):
+            log(f"components, round {rounds}: {moved:,} links to other blocks")
     moved, rounds = len(borders), 0
     while moved:
         links = steps.table(f"follow-{rounds}", partial(follow, links, 1 + len(borders)))

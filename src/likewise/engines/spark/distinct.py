@@ -21,11 +21,9 @@ from likewise.engines.spark.sketching import ROW
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
 from likewise.engines.spark.told import schema
-from likewise.io.collection import Collection
 from likewise.job import Job
 from likewise.options import Options
 from likewise.runs.distinct import preference
-from likewise.runs.items import Items
 from likewise.schema import IGNORED
 from likewise.stages.copies import first_of_copies, nothing_left, roles
 from likewise.stages.order import sort_key
@@ -138,19 +136,6 @@ def counts(steps: Steps, parts: int) -> tuple[np.ndarray, int]:
     number = np.zeros(parts, np.int64)
     number[table["part"].to_numpy()] = table["number"].to_numpy()
     return number, int(pc.sum(table["fixed"]).as_py() or 0)
-
-
-def arrays(items: Distinct, documents: Rows, collection: Collection) -> Items:
-    """The distinct rows as arrays."""
-    table = documents.steps.read("copies", ["part", "rank", "first", "at"], pc.is_valid(pc.field("rank")))
-    part, at = table["part"].to_numpy(), table["at"].fill_null(-1).to_numpy()
-    row, first = (documents.numbering.rows(table[name].to_numpy()) for name in ("rank", "first"))
-    number, _ = counts(documents.steps, 1 + int(part.max(initial=0)))
-    mine = (row == first) & (at >= 0)
-    every, member = np.arange(len(collection)), np.empty(items.number, np.int64)
-    every[row] = first
-    member[(np.cumsum(number) - number)[part[mine]] + at[mine]] = row[mine]
-    return Items(collection, every, member, items.scope)
 
 
 def offered(batches: Iterator[pa.RecordBatch], job: Job, order: Order, at: np.ndarray) -> Iterator[pa.RecordBatch]:

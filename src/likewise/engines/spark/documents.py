@@ -97,6 +97,11 @@ class Rows(Numbered):
         at = order[np.searchsorted(table["rank"].to_numpy(), ranks, sorter=order)]
         return table[column].take(pa.array(at)).combine_chunks()
 
+    @property
+    def have_ids(self) -> bool:
+        """True if a row has an id."""
+        return any(id_facts_in(about).number for about in self.abouts)
+
     def ids(self, side: int) -> Ids:
         """Return the column of ids of a side: 0, 1 or `collection.BOTH`."""
         if side not in self._ids:

@@ -24,20 +24,22 @@ from likewise.engines.spark import rows as reading
 from likewise.engines.spark.blocks import packed, part_of, places
 from likewise.engines.spark.distinct import Distinct, InOrder
 from likewise.engines.spark.documents import Rows
+from likewise.engines.spark.outcome import outcome
+from likewise.engines.spark.removed import remembered
 from likewise.engines.spark.steps import Steps
 from likewise.io.collection import Collection
 from likewise.io.inputs import Source
 from likewise.io.numbered import Numbered
 from likewise.joins.pairs import PairBlock
 from likewise.records import Chosen, Each
+from likewise.runs import fate
 from likewise.runs.distinct import distinct
-from likewise.runs.fate import Fate, outcome
 from likewise.runs.items import Items, Run
 from likewise.runs.pair_search import announce_pairs
 from likewise.runs.verify import valued
 from likewise.stages.buckets import candidates_of, spread
 from likewise.stages.counting import Common
-from likewise.stages.settle import MOST_MATCHES, Removals, most_similar
+from likewise.stages.settle import Removals
 from likewise.stages.verify import Compared
 
 if TYPE_CHECKING:
@@ -85,12 +87,12 @@ class Spark:
         self.run.begin("collapsing exact copies", len(rows), "items")
         return copies.distinct(rows, self.run.job, self.run.alone, self.parts_of_rows(len(rows)))
 
-    def outcome(self, documents: Numbered, items: engine.Distinct) -> Fate:
+    def outcome(self, documents: Numbered, items: engine.Distinct) -> engine.Outcome:
         if isinstance(items, Items):
-            return outcome(documents, items, self.run, lambda items: self.settle(self.numbered(items)))
+            return fate.outcome(documents, items, self.run, lambda items: self.removals(self.numbered(items)))
         assert isinstance(documents, Rows) and isinstance(items, Distinct)
-        collection = self.arrays(documents)
-        return outcome(collection, copies.arrays(items, documents, collection), self.run, lambda _: self.settle(items.compared))
+        compared, found = self.searched(items.compared)
+        return outcome(self.steps, documents, items, compared, found, self.matches, self.run)
 
     @cached_property
     def entries(self) -> DataFrame:
@@ -143,36 +145,33 @@ class Spark:
         self.listed.append(name)
         return comparing.similar_pairs(self.steps, name, pairs, self.light, self.entries, self.run.job, self.parts(items), 8 * items.words)
 
-    def settle(self, items: InOrder) -> tuple[Removals, Found]:
-        run, job, number = self.run, self.run.job, items.number
+    def searched(self, items: InOrder) -> tuple[int, Found]:
+        """Make the step of matches. Returns the number of compared pairs, and facts about the search."""
+        run, job = self.run, self.run.job
         assert job.plan is not None
         similar = self.similar(items)
         compared = sum(self.steps.filled(f"{name}-near", "later") for name in self.listed)
-        settling.settled(self.steps, similar, number, self.parts(items), log=run.note)
-        matches, ratio, best = self.matches()
-        representative, values = np.full(number, -1, np.int64), Compared(np.full(number, -1, np.int64), np.zeros(number, np.int64))
-        for of_items, of_pairs in zip((representative, *values), (matches[:, 1], *ratio), strict=True):
-            of_items[matches[best, 0]] = of_pairs[best]
-        matches, value = self.remembered(matches, valued(ratio, job))
+        settling.settled(self.steps, similar, items.number, self.parts(items), log=run.note)
         removed = self.steps.frame("matches").where("best").selectExpr("later as item")
         plan, compare = job.plan, partial(self.compare, items)
         hottest, cut = budget.estimate(self.steps, removed, plan.bands, items.scope, job.seed, self.parts(items), compare)
-        removals = Removals(representative, valued(values, job), matches, value, compared)
-        return removals, Found(cut.recall(plan.recall, len(matches)), spread(*budget.sizes(self.steps, *colliding.STEPS)), cut, hottest, {})
+        recall = cut.recall(plan.recall, self.steps.rows(self.matches))
+        return compared, Found(recall, spread(*budget.sizes(self.steps, *colliding.STEPS)), cut, hottest, {})
 
-    def matches(self) -> tuple[np.ndarray, Compared, np.ndarray]:
-        """The similar pairs of removed items and kept ones, int64[m, 2], in order; their ratios; True for the pair with the representative."""
-        later, earlier, overlap, out_of, best = self.steps.columns("matches", "later", "earlier", "overlap", "out_of", "best")
+    @property
+    def matches(self) -> str:
+        """The step of the similar pairs of removed items and kept ones that are remembered."""
+        return remembered(self.steps, self.run.job)
+
+    def removals(self, items: InOrder) -> tuple[Removals, Found]:
+        """The removals among parts of documents, as arrays."""
+        compared, found = self.searched(items)
+        later, earlier, overlap, out_of, best = self.steps.columns(self.matches, "later", "earlier", "overlap", "out_of", "best")
         order = np.lexsort((earlier, later))
-        return np.column_stack([later, earlier])[order], Compared(overlap[order], out_of[order]), best[order]
-
-    def remembered(self, matches: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The most similar matches, as many as the walk of the local engine stores."""
-        if len(matches) <= MOST_MATCHES:
-            return matches, value
-        closeness = np.nan_to_num(-value if self.run.job.distances else value)
-        most = np.sort(most_similar(matches[:, 0], matches[:, 1], closeness))
-        return matches[most], value[most]
+        pairs, value, best = np.column_stack([later, earlier])[order], valued(Compared(overlap, out_of), self.run.job)[order], best[order]
+        representative, values = np.full(items.number, -1, np.int64), np.full(items.number, np.nan)
+        representative[pairs[best, 0]], values[pairs[best, 0]] = pairs[best, 1], value[best]
+        return Removals(representative, values, pairs, value, compared), found
 
     def compare(self, items: InOrder, left: np.ndarray, right: np.ndarray) -> Compared:
         """Compare earlier items ``left`` with later items ``right``, int64[m] each."""

@@ -26,6 +26,8 @@ MANIFEST = "_step.json"
 SQL = {pa.int32(): "int", pa.int64(): "long", pa.float64(): "double", pa.binary(): "binary", pa.string(): "string"}
 #: Rows of a row group in tables that the driver writes. Several tasks can read a file with several row groups.
 GROUP_ROWS = 1 << 20
+#: Bytes of a row group in tables that Spark writes.
+GROUP_BYTES = 128 << 20
 
 
 class Steps:
@@ -34,12 +36,12 @@ class Steps:
     def __init__(self, session: SparkSession, folder: Path):
         self.session, self.folder = session, folder.absolute()
 
-    def table(self, name: str, make: Callable[[], DataFrame]) -> DataFrame:
-        """The table of a step, which ``make`` computes unless the step is finished."""
+    def table(self, name: str, make: Callable[[], DataFrame], group_bytes: int = GROUP_BYTES) -> DataFrame:
+        """The table of a step, which ``make`` computes unless the step is finished. group_bytes: of a row group of its files."""
 
         def write(folder: Path) -> dict[str, Any]:
             made = make()
-            made.write.option("parquet.enable.dictionary", "false").parquet(uri(folder))
+            made.write.options(**{"parquet.enable.dictionary": "false", "parquet.block.size": str(group_bytes)}).parquet(uri(folder))
             return {"schema": made.schema.json()}
 
         self.files(name, write)
@@ -61,7 +63,7 @@ class Steps:
         if not self.done(name):
             self.drop(name)
             self._finish(name, write(self.folder / name))
-        return self._files(name)
+        return self.files_of(name)
 
     def read(self, name: str, columns: Sequence[str], where: Any = None, part: int | None = None) -> pa.Table:
         """Read columns of a finished step to the driver. where: a filter of pyarrow. part: of one partition; None: of all."""
@@ -69,7 +71,7 @@ class Steps:
 
     def tables(self, name: str, columns: Sequence[str], where: Any = None, part: int | None = None) -> Iterator[pa.Table]:
         """`read`, file by file: what a task wrote."""
-        for path in self._files(name, "*" if part is None else f"part-{part:05}-*"):
+        for path in self.files_of(name, "*" if part is None else f"part-{part:05}-*"):
             yield pq.read_table(path, columns=[*columns], filters=where, partitioning=None)
 
     def columns(self, name: str, *columns: str) -> list[np.ndarray]:
@@ -79,7 +81,7 @@ class Steps:
 
     def rows(self, name: str) -> int:
         """The number of rows of a finished step."""
-        return sum(pq.read_metadata(path).num_rows for path in self._files(name))
+        return sum(pq.read_metadata(path).num_rows for path in self.files_of(name))
 
     def filled(self, name: str, column: str) -> int:
         """The number of rows of a finished step with a value in a column."""
@@ -106,11 +108,12 @@ class Steps:
         new.write_text(json.dumps({"files": self._sizes(name), **facts}))
         new.replace(path)
 
-    def _files(self, name: str, pattern: str = "*") -> list[Path]:
+    def files_of(self, name: str, pattern: str = "*") -> list[Path]:
+        """The files of a finished step, in order."""
         return sorted((self.folder / name).glob(f"{pattern}.parquet"))
 
     def _sizes(self, name: str) -> dict[str, int]:
-        return {path.name: path.stat().st_size for path in self._files(name)}
+        return {path.name: path.stat().st_size for path in self.files_of(name)}
 
     def frame(self, name: str) -> DataFrame:
         """The table of a finished step."""
