@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import likewise as lw
 from command_line import run
 from likewise.planning.advice import wilson
-from likewise.runs.advice import advice
+from likewise.runs.advice import advice, jaccard, limits
 
 
 def text(name: str, own: int, shared: int = 0) -> str:
@@ -50,7 +50,7 @@ SETS = st.lists(st.frozensets(st.integers(0, 12), min_size=1), min_size=1, max_s
 @given(SETS, st.integers(1, 20), st.sampled_from([0.3, 0.5, 0.75, 1.0]))
 def test_values_are_those_of_all_pairs(sets: list[frozenset[int]], sampled: int, threshold: float) -> None:
     words = [np.array(sorted(each), np.uint64) for each in sets]
-    found = advice(words[:sampled], words, threshold)
+    found = advice(jaccard(words[:sampled], words), len(words), limits(threshold, distances=False, whole=False))
     for row in found.rows:
         degree = [sum(len(a & b) / len(a | b) >= row.threshold for b in sets) - 1 for a in sets[:sampled]]
         assert row.similar == sum(each > 0 for each in degree)
@@ -63,7 +63,31 @@ def test_intervals_hold_the_share_and_have_the_values_of_the_paper() -> None:
     assert wilson(0, 10) == (0.0, 0.2775) and wilson(10, 10) == (0.7225, 1.0) and wilson(5, 10) == (0.2366, 0.7634)
 
 
-def test_other_items_and_plans_without_data_have_none() -> None:
+#: by, field, limit, whether smaller values are more similar, and items with similar ones among them.
+KINDS = [
+    ("elements", "elements", {"threshold": 0.5}, False, [[1, 2, 3], [1, 2, 4], [1, 2, 3, 4], [7, 8], [7, 9]]),
+    ("cosine", "vector", {"threshold": 0.75}, False, [[1.0, 0.0], [1.0, 0.5], [1.0, 1.0], [-1.0, 0.1], [0.0, 1.0]]),
+    ("l2", "vector", {"within": 1.0}, True, [[0.0, 0.0], [1.0, 0.0], [1.0, 0.5], [5.0, 5.0], [5.0, 6.5]]),
+    ("hamming", "code", {"within": 2}, True, ["00ff", "01ff", "03ff", "ff00", "fe07"]),
+]
+
+
+@pytest.mark.parametrize(("by", "field", "limit", "far", "items"), KINDS, ids=[kind[0] for kind in KINDS])
+def test_other_kinds_are_compared_by_their_measures(tmp_path: Path, by: str, field: str, limit: dict[str, float], far: bool, items: list) -> None:
+    """The counts are those of all pairs by `lw.similarity`; items that occur again count once."""
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps({field: item}) + "\n" for item in [*items, items[0]]))
+    plan = lw.plan(path, by=by, field=field, **limit)
+    given = [bytes.fromhex(item) for item in items] if by == "hamming" else items
+    values = [lw.similarity([item] * len(given), given, by=by) for item in given]
+    assert plan.advice is not None and (plan.advice.sampled, plan.advice.compared) == (len(items), len(items))
+    for threshold, (similar, kept) in rows(plan).items():
+        degree = [int(np.count_nonzero(value <= threshold if far else value >= threshold)) - 1 for value in values]
+        assert similar == sum(each > 0 for each in degree) and kept == pytest.approx(np.mean([1 / (1 + each) for each in degree]))
+    assert next(iter(limit.values())) in rows(plan)
+
+
+def test_plans_without_files_have_none() -> None:
     assert lw.plan(threshold=0.8).advice is None and "advice" not in lw.plan(threshold=0.8).to_dict()
     assert lw.plan(np.eye(5, dtype=np.float32), by="cosine", threshold=0.9).advice is None
 

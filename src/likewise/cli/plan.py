@@ -177,26 +177,31 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     yield f"  memory       about {size(plan.memory)}, plus fixed buffers"
     yield f"  disk         {size(plan.disk)} during the run"
     yield f"  time         about {duration(plan.core_seconds)} on one core"
-    yield from advised(plan)
+    yield from advised(plan, by)
     kind = parse(by).compared
     if kind.bands == ASKED and not plan.model.sparse:
         how = "a join with the same recall" if kind.recall == TARGET else "an exact similarity join"
         yield f"dedup and pairs use bands for {kind.name} only if you set --bands, --rows or --slots; the default is {how}."
 
 
-def advised(plan: Plan) -> Iterator[str]:
-    """How similar the texts are to each other, and what several thresholds would keep."""
+def advised(plan: Plan, by: str) -> Iterator[str]:
+    """How similar the items are to each other, and what several thresholds would keep."""
     if plan.advice is None:
         return
+    from likewise.report.wording import measured, nouns
+
+    one, several = nouns(by) if measured(by) else ("text", "texts")
+    falling = plan.collision.distances
     yield ""
-    yield f"{counted(plan.advice.sampled, 'sampled text')}, each compared with all {counted(plan.advice.compared, 'different text')} that were read:"
-    yield "  threshold  have a similar text       a removal keeps"
+    sampled = counted(plan.advice.sampled, f"sampled {one}", f"sampled {several}")
+    yield f"{sampled}, each compared with all {counted(plan.advice.compared, f'different {one}', f'different {several}')} that were read:"
+    yield f"  {'distance' if falling else 'threshold':>9}  {f'have a similar {one}':24}  a removal keeps"
     for row in plan.advice.to_list():
         mark = THRESHOLD if row["threshold"] == float(plan.threshold) else " "
         some = f"{100 * row['similar']:.1f}% ({100 * row['low']:.1f} to {100 * row['high']:.1f}%)"
-        yield f"{mark} {written(row['threshold'], False):>9}  {some:24}  about {100 * row['kept']:.1f}%"
+        yield f"{mark} {written(row['threshold'], falling):>9}  {some:24}  about {100 * row['kept']:.1f}%"
     if plan.items > MORE * plan.advice.compared:
-        yield f"There are about {plan.items:,} different texts. Among all of them more texts have a similar one, and a removal keeps a smaller share."
+        yield f"There are about {plan.items:,} different {several}. Among all of them more have a similar one, and a removal keeps a smaller share."
 
 
 def length(plan: Plan, by: str) -> str:

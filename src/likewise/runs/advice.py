@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -10,32 +10,53 @@ from likewise.planning.advice import THRESHOLDS, Advice, Row
 
 #: Sampled items that are compared with all others.
 SAMPLED = 300
+#: Distances for which advice is given, as multiples of the maximum distance.
+MULTIPLES = (0.25, 0.5, 0.75, 1, 1.5, 2)
 #: Words looked up at once.
 AT_ONCE = 1 << 22
 
 
-def advice(sampled: Sequence[np.ndarray], every: Sequence[np.ndarray], threshold: float) -> Advice:
-    """Compare each sampled set with each of all distinct sets by Jaccard similarity, and count the similar ones at several thresholds.
+def advice(values: Iterable[np.ndarray], compared: int, limits: np.ndarray, *, distances: bool = False) -> Advice:
+    """Count the similar items of each sampled one at several thresholds, or within several distances.
 
-    sampled, every: sets of distinct words, uint64[k] each; all contain the sampled ones. threshold: one more threshold.
+    values: for each sampled item the values of all items, itself among them, float64[m]; those of items that are not similar at all may be left out.
+    compared: the number of all items. limits: float64[k], ascending.
+    """
+    degrees = [np.count_nonzero(value <= limits[:, None] if distances else value >= limits[:, None], axis=1) - 1 for value in values]
+    degree = np.maximum(np.array(degrees).T, 0)  # without itself
+    # a cluster of d + 1 equally similar items keeps one, of which each has a share of 1 / (d + 1)
+    kept = (1 / (1 + degree)).mean(axis=1)
+    rows = (Row(float(at), int(np.count_nonzero(near)), float(share)) for at, near, share in zip(limits, degree, kept, strict=True))
+    return Advice(len(degrees), compared, tuple(rows))
+
+
+def limits(threshold: float, *, distances: bool, whole: bool) -> np.ndarray:
+    """Return the thresholds of the advice, ``threshold`` among them: the same ones for all similarities, multiples of it for distances.
+
+    >>> limits(0.8, distances=False, whole=False).tolist(), limits(6, distances=True, whole=True).tolist()
+    ([0.5, 0.6, 0.7, 0.8, 0.9, 0.95], [2.0, 3.0, 4.0, 6.0, 9.0, 12.0])
+    """
+    if not distances:
+        return np.unique([*THRESHOLDS, threshold])
+    some = threshold * np.array(MULTIPLES)
+    return np.unique(np.rint(some) if whole else some)
+
+
+def jaccard(sampled: Sequence[np.ndarray], every: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
+    """Yield the Jaccard similarities of each sampled set and the sets that share a word with it.
+
+    sampled, every: sets of distinct words, uint64[k] each; all contain the sampled ones.
     """
     size = np.array([len(words) for words in every])
     known = np.unique(np.concatenate(list(sampled)))
     item, word = found(known, np.concatenate(list(every)), np.repeat(np.arange(len(every)), size))
-    thresholds = np.unique([*THRESHOLDS, threshold])
-    degree = np.zeros((len(thresholds), len(sampled)), np.int64)
     has = np.zeros(len(known), bool)
-    for number, own in enumerate(sampled):
+    for own in sampled:
         places = np.searchsorted(known, own)
         has[places] = True
         others, common = np.unique(item[has[word]], return_counts=True)
         has[places] = False
-        value = common / (size[others] + len(own) - common)
-        degree[:, number] = (value >= thresholds[:, None]).sum(axis=1) - 1  # without itself
-    # a cluster of d + 1 equally similar items keeps one, of which each has a share of 1 / (d + 1)
-    kept = (1 / (1 + degree)).mean(axis=1)
-    rows = (Row(float(at), int(np.count_nonzero(near)), float(share)) for at, near, share in zip(thresholds, degree, kept, strict=True))
-    return Advice(len(sampled), len(every), tuple(rows))
+        yield common / (size[others] + len(own) - common)
 
 
 def found(known: np.ndarray, words: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

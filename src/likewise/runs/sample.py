@@ -27,7 +27,7 @@ from likewise.planning.advice import Advice
 from likewise.planning.curves import Curve
 from likewise.planning.expected import measured
 from likewise.records import TEXT, Records, Want
-from likewise.runs.advice import SAMPLED, advice
+from likewise.runs.advice import SAMPLED, advice, jaccard, limits
 from likewise.stages.sketch import sketcher
 
 #: The most texts, or other items, of a sample; all pairs of them are compared.
@@ -47,7 +47,7 @@ class Pilot:
     items: int  # items in the collection, copies counted once; an estimate if it was read from sources
     facts: Facts | None = None
     shingles: float | None = None  # the mean number of distinct shingles of a text, or elements of a set
-    advice: Advice | None = None  # of texts: how similar some of the sample are to all that were read
+    advice: Advice | None = None  # how similar some of the sample are to all that were read
 
     def density(self, curve: Curve, threshold: Fraction) -> Density:
         """The pairs to expect."""
@@ -64,17 +64,13 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
     most = TEXTS if texts else ITEMS
     count = min(len(sources), SOURCES)
     drawn: dict[int, np.ndarray] = {}
-    different: set[int] = set()
-    every: list[np.ndarray] = []  # the words of each different text
+    every: dict[int, np.ndarray] = {}  # the words of each different item
     seen = Seen()
     for source in (sources[i * len(sources) // count] for i in range(count)):
         for copies, words in beginning(source, job, want, BYTES // count, seen):
-            if texts:
-                _, first = np.unique(copies, return_index=True)
-                every += [words(place) for place in first.tolist() if int(copies[place]) not in different]
-            different.update(copies.tolist())
-            lowest = np.argsort(copies, kind="stable")[:most].tolist()
-            drawn |= {int(copies[place]): words(place) for place in lowest}
+            _, first = np.unique(copies, return_index=True)
+            every |= {copy: words(place) for place in first.tolist() if (copy := int(copies[place])) not in every}
+            drawn |= {copy: every[copy] for copy in np.sort(copies)[:most].tolist()}
             drawn = dict(sorted(drawn.items())[:most])
     if seen.matrix:
         raise DataError(unusable.matrix(", ".join(seen.names[:3]), want))
@@ -88,8 +84,37 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
     offsets = np.cumsum([0, *map(len, drawn.values())])
     items = job.compared.batch((np.concatenate([*drawn.values()]), offsets), job)
     whole = max(1.0, sum(source.size for source in sources) / max(seen.bytes, 1))
-    found = advice([*drawn.values()][:SAMPLED], every, float(job.threshold)) if every else None
-    return Pilot(of_all_pairs(items, compared_by(job.method)), len(drawn), round(len(different) * whole), job.facts, elements(items), found)
+    values = of_all_pairs(items, compared_by(job.method))
+    return Pilot(values, len(drawn), round(len(every) * whole), job.facts, elements(items), advised(job, [*drawn][:SAMPLED], every))
+
+
+def advised(job: Job, sampled: Sequence[int], every: dict[int, np.ndarray]) -> Advice | None:
+    """The values of sampled items and every item; None for weighted sets, sparse vectors, and items that are compared by others made from them.
+
+    sampled: their keys in ``every``.
+    """
+    method = job.method
+    if isinstance(method, Text) or (method.facts.converted_to is None and method.kind.sets):
+        found = jaccard([every[copy] for copy in sampled], [*every.values()])
+    else:
+        if method.facts.converted_to is not None:
+            return None
+        items = job.compared.batch((np.concatenate([*every.values()]), np.cumsum([0, *map(len, every.values())])), job)
+        if not (isinstance(items, np.ndarray) or is_codes(items)):
+            return None
+        place = {copy: number for number, copy in enumerate(every)}
+        found = (of_one(items, place[copy], method) for copy in sampled)
+    whole = not isinstance(method, Text) and method.facts.whole
+    at = limits(float(job.threshold), distances=job.distances, whole=whole)
+    return advice(found, len(every), at, distances=job.distances)
+
+
+def of_one(items: Any, place: int, method: Measure) -> np.ndarray:
+    """The values of one item and all items, float64[n]."""
+    step = max(1, AT_ONCE // max(1, numbers(items) // size(items)))
+    rows = np.arange(size(items))
+    parts = (rows[at : at + step] for at in range(0, len(rows), step))
+    return np.concatenate([function_of(method)(take(items, np.full(len(part), place)), take(items, part)) for part in parts]).astype(float)
 
 
 def shorter(method: Text) -> str:
