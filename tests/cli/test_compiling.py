@@ -172,6 +172,7 @@ def test_each_action_on_an_index_says_once_that_it_compiles(folder: Path, monkey
 
 
 def test_kernels_of_an_index_are_not_counted_in_a_later_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    lw.pairs(["a b c"], by="words:2")  # whose kernels are compiled before any are counted
     monkeypatch.setattr(NOTICE, "listeners", None)
     NOTICE.summary()
     capsys.readouterr()
