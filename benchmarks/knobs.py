@@ -13,7 +13,7 @@ import numpy as np
 
 import likewise as lw
 
-#: What is compared with the first, the defaults.
+#: Settings that are compared with the first, the defaults.
 KNOBS: dict[str, dict[str, Any]] = {
     "defaults": {},
     "threshold 0.9": {"threshold": 0.9},

@@ -90,7 +90,7 @@ def differing(found: dict[str, bytes], want: dict[str, bytes]) -> list[str]:
 
 
 def next_command(stage: Stage, folder: Path, done: Ended) -> list[str]:
-    """The command a person types after a run was stopped: that of the message or, without a message, the one that its leftovers call for."""
+    """Return the command that a person types after a run was stopped: from the message, or from the leftovers if there is no message."""
     for line in done.said.splitlines():
         if "to continue: likewise " in line:
             return shlex.split(line.partition("to continue: likewise ")[2])

@@ -134,7 +134,7 @@ def test_other_outputs_a_limit_and_places(tmp_path, spark, monkeypatch, output):
 
 
 def test_clusters_of_rows_without_ids_are_named_by_place(tmp_path, spark):
-    """Of two files without ids, where two representatives have the same position in theirs, which only `heads_differ` sees."""
+    """Two files without ids: two representatives have the same position in their files, which only `heads_differ` sees."""
     rng = np.random.default_rng(7)
     texts = [" ".join(f"w{word}" for word in each) for each in words(rng, 200, 3000, 40)]
     for side, files in (("first", "ab"), ("second", "cd")):

@@ -33,7 +33,7 @@ class Output:
         self.report: dict[str, Any] = self.originals.report
 
     def beginnings(self, places: list[Place]) -> dict[Place, str]:
-        """The beginnings of those items that can be read quickly, by their places; of image files nothing."""
+        """Return how the items begin that can be read quickly, by place. Image files have no beginning."""
         if of_payload(self.originals.want.kind).files:
             return {}
         sources = {source for source, _ in places}

@@ -143,7 +143,7 @@ class Originals:
         return found
 
     def changed(self, among: Iterable[str] | None = None) -> list[str]:
-        """Return the sources, all or some, that have been changed or removed since the run."""
+        """Return the sources that have been changed or removed since the run, among all or some."""
         paths = self.paths if among is None else {source: self.paths[source] for source in among if source in self.paths}
         now = {source: storage.now(path) if path.exists() else None for source, path in paths.items()}
         return [source for source, stat in now.items() if stat is None or not storage.is_still(stat, self.inputs[source])]

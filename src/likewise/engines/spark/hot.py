@@ -81,7 +81,7 @@ def hot_lists(levels: Sequence[Level], bucket: np.ndarray, finer: np.ndarray) ->
 
 
 def numbered(levels: np.ndarray, lists: np.ndarray, place: int) -> np.ndarray:
-    """Numbers of the buckets and parts of members (`candidates.Parts`), int64[1 + finer, m], that are distinct in all partitions.
+    """Return the numbers of the buckets and parts of members (`candidates.Parts`), int64[1 + finer, m]. They are distinct in all partitions.
 
     levels: the numbers in a partition, whose number is ``place``. lists: `hot_lists`. Buckets of other partitions have numbers below `NUMBERED`.
     """
@@ -213,7 +213,7 @@ def heads(group: np.ndarray, part: np.ndarray, item: np.ndarray) -> np.ndarray:
 
 
 def known(table: pa.Table, levels: tuple[Level, ...], scope: Scope) -> Hot:
-    """What is known of hot buckets from what all tasks told."""
+    """Facts about hot buckets, from the counts of all tasks."""
     level, list_, what, item, bucket = (table[name].to_numpy() for name in ("level", "list", "what", "item", "bucket"))
     finer = flat(table["finer"], np.uint64).reshape(len(table), len(levels) - 1)
     staying, others = (np.bincount(bucket[what == each], item[what == each], len(levels[0].name)).astype(np.int64) for each in (STAYING, OTHERS))
