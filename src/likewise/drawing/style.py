@@ -144,7 +144,8 @@ button { font: inherit; font-size: .8rem; color: inherit; background: var(--grou
   .several td::before { content: attr(data-name) " "; color: var(--faint); font-weight: 400; } }
 @media (max-width: 44rem) { .cards { grid-auto-flow: row; grid-template-columns: 1fr 1fr; }
   .cards > div:last-child:nth-child(odd) { grid-column: 1 / -1; display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1rem; }
-  .pair { grid-template-columns: 1fr; } .chart text { font-size: 17px; } }
+  .pair { grid-template-columns: 1fr; } .chart text { font-size: 17px; }
+  .chart > g[transform] text { font-size: 15px; } }
 @media print { :root { color-scheme: light; } body { font-size: 10.5pt; color: #000; background: #fff; } main { max-width: none; padding: 0; }
   h2, h3, summary { break-after: avoid; } details::details-content { content-visibility: visible; block-size: auto; }
   svg, tr, .cards > div, .pair > * { break-inside: avoid; } button, nav { display: none; } .wide { overflow: visible; background: none; } }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from likewise.drawing.markup import Html, join, named, tag
+from likewise.drawing.markup import Html, join, named, table, tag
 from likewise.drawing.numbers import counted, percent, share
 from likewise.drawing.page import document
 from likewise.drawing.style import BASE
@@ -84,7 +84,8 @@ def body(headline: str, warnings: Sequence[str], contents: Sequence[Entry], susp
         yield tag("section", tag("ul", *(tag("li", said) for said in warnings)), class_="banner")
     if len(contents) > 1:
         order = sorted(range(len(contents)), key=lambda place: -contents[place].covered / max(1, contents[place].length))
-        yield tag("table", tag("tbody", *(line(contents[place], place + 1) for place in order)))
+        rows = [line(contents[place], place + 1) for place in order]
+        yield table("Suspects, the largest share in passages first", ["suspect", "in passages", "characters"], rows)
     for place, suspect in enumerate(suspects, 1):
         yield section(suspect, place)
     if number > MOST_SUSPECTS:
@@ -96,9 +97,9 @@ def cover_of(suspect: Suspect | Entry) -> str:
     return percent(suspect.covered / suspect.length) if 0 < suspect.covered < suspect.length else share(suspect.covered, suspect.length)
 
 
-def line(entry: Entry, place: int) -> Html:
+def line(entry: Entry, place: int) -> list[object]:
     """A suspect in the table of contents, linked to its first passage."""
-    return tag("tr", tag("td", cover_of(entry), class_="number"), tag("td", tag("a", named(entry.id), href=f"#s{place}-1")))
+    return [tag("a", named(entry.id), href=f"#s{place}-1"), cover_of(entry), entry.length]
 
 
 def section(suspect: Suspect, place: int) -> Html:
