@@ -55,7 +55,7 @@ def second(page: Page) -> None:
     page.locator("tbody a").nth(1).click()
 
 
-REPORT = [Picture(f"report-{scheme}.png", "", (1180, 1150), scheme, slide) for scheme in seen.SCHEMES]
+REPORT = [Picture(f"report-{scheme}.png", "", (1180, 1070), scheme, slide) for scheme in seen.SCHEMES]
 EXPLORER = [
     Picture("explorer-clusters.png", "/clusters", (1180, 620)),
     Picture("explorer-cluster.png", "/clusters", (1180, 760), before=second),
