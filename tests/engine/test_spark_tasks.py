@@ -135,6 +135,7 @@ def test_a_record_that_needs_too_much_memory_is_refused_as_on_one_machine(tmp_pa
             "numpy._core._exceptions._ArrayMemoryError: Un",
         ),
         ("Job aborted: org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)", "Job aborted: "),
+        ("An error occurred while calling o1.count.\n: x.Error: Python worker exited unexpectedly (crashed)\n\tat x", "x.Error: Python worker"),
     ],
 )
 def test_tasks_without_enough_memory_are_explained(said: str, message: str) -> None:

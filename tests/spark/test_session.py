@@ -158,7 +158,7 @@ def test_a_master_that_does_not_answer_is_refused_at_once() -> None:
     assert refused(url).startswith(f"master='{url}': no connection within 10 seconds (127.0.0.1 port {url.rpartition(':')[2]}: Connection refused); ")
 
 
-@pytest.mark.parametrize("master", ["localhost", "spark:/host", "spark://", "mesos://host:1", "local[", "", "yarn2"])
+@pytest.mark.parametrize("master", ["localhost", "spark:/host", "spark://", "mesos://host:1", "local[", "local[0]", "local[x]", "", "yarn2"])
 def test_a_master_that_is_none_is_refused(master: str) -> None:
     assert refused(master).startswith(f"master={master!r}: choose one of local[4], spark://HOST:7077, yarn, ")
 

@@ -49,6 +49,8 @@ OWN = {"spark.app.name": "likewise", "spark.ui.showConsoleProgress": "false", "s
 #: runs. Most of the work is done in Python.
 JAVA = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 LOOPBACK = "127.0.0.1"
+#: The beginning of the line in which py4j names an error of Java.
+JAVA_SAYS = ": "
 #: Errors of tasks that had too little memory, or that were killed, as the system does where memory is short; and the advice.
 SHORT_OF_MEMORY = re.compile(r"^[\w.]*MemoryError\b|Python worker exited unexpectedly|exceeding (physical |virtual )?memory limits", re.MULTILINE)
 MORE_MEMORY = (
@@ -125,7 +127,7 @@ def check_master(master: str) -> None:
     """Raise UsageError for a malformed master, for one that does not answer, and for a Java that cannot run Spark."""
     scheme, _, rest = master.partition("://")
     asked = named(master)
-    if not re.fullmatch(r"local(\[.+\])?|local-cluster\[.+\]|yarn", master) and not (scheme in PORTS and rest):
+    if not re.fullmatch(r"local(\[(\*|0*[1-9]\d*)(,\d+)?\])?|local-cluster\[.+\]|yarn", master) and not (scheme in PORTS and rest):
         raise UsageError(f"{asked}: choose one of {FORMS}")
     if master == "yarn" and not any(os.environ.get(name) for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR")):
         raise UsageError(f"{asked}: set HADOOP_CONF_DIR to the folder with the configuration of the cluster")
@@ -241,8 +243,10 @@ def other_versions(said: str) -> UsageError:
 
 
 def cause_of(error: BaseException) -> str:
-    """The line of a Spark error that states the cause: the last one of a task's traceback, or else the first line."""
+    """The line of a Spark error that states the cause: the last one of a task's traceback, or that of an error of Java, or else the first line."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     if any(line.startswith("Traceback") for line in lines):
         lines = [line for line in lines if re.match(r"[A-Za-z_][\w.]*(: |$)", line)][-1:] or lines
+    elif any(line.startswith(JAVA_SAYS) for line in lines):  # after a line that names the method that was called
+        lines = [line.removeprefix(JAVA_SAYS) for line in lines if line.startswith(JAVA_SAYS)]
     return lines[0].strip() if lines else type(error).__name__
