@@ -191,19 +191,6 @@ def all_removed(folder: Path) -> Path:
     return deduped(folder, path, against=path)
 
 
-def crowded(folder: Path) -> Path:
-    """Forms that are equal but for a few words, so many that buckets are overfull."""
-    draw = random.Random(11)
-    form = newspaper.SHOP.split()
-    rows = []
-    for number in range(1500):
-        words = list(form)
-        for place in draw.sample(range(len(words)), 6):
-            words[place] = f"w{draw.randrange(10**6)}"
-        rows.append({"id": f"form-{number:04}", "text": " ".join(words)})
-    return deduped(folder, lines(folder / "forms.jsonl", rows), threshold=0.9)
-
-
 def quotes(folder: Path) -> Path:
     """The page of passages that essays share with books."""
     draw = random.Random(12)
@@ -238,6 +225,5 @@ PAGES: dict[str, Callable[[Path], Path]] = {
     "empty": empty,
     "unchanged": unchanged,
     "all-removed": all_removed,
-    "crowded": crowded,
     "quotes": quotes,
 }
