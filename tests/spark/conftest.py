@@ -21,6 +21,12 @@ def standalone() -> Iterator[Cluster]:
         yield found
 
 
+@pytest.fixture(scope="session")
+def connect(standalone: Cluster) -> str:
+    """The URL of a Spark Connect server, which ends with the cluster."""
+    return standalone.connect()
+
+
 @pytest.fixture(scope="module")
 def spark(standalone: Cluster) -> Iterator[Any]:
     """An active session on the cluster."""

@@ -103,20 +103,14 @@ def test_a_driver_killed_after_steps_is_resumed(standalone: Cluster, inputs: Pat
     same_output(tmp_path / "out", tmp_path / "local")
 
 
-def test_the_command_line_by_spark_connect_writes_the_same_bytes(standalone: Cluster, inputs: Path, tmp_path: Path) -> None:
+def test_the_command_line_by_spark_connect_writes_the_same_bytes(connect: str, inputs: Path, tmp_path: Path) -> None:
     texts(inputs)
     flags = ["--by", "words:2", "--threshold", "0.6", "--on-error", "skip", "--quiet"]
     command = [sys.executable, "-P", "-m", "likewise", "dedup", "in", *flags]
-    remote = standalone.connect()
-    try:
-        for out, more in (("local", []), ("out", ["--engine", "spark", "--master", remote])):
-            done = subprocess.run(
-                [*command, "-o", out, *more], env={**os.environ, "PYTHONPATH": SOURCE}, cwd=tmp_path, capture_output=True, text=True
-            )
-            assert done.returncode == 0 and done.stderr == "", done.stderr
-            assert json.loads((tmp_path / out / "run.json").read_text())["engine"] == ("spark" if more else "local")
-    finally:
-        standalone.kill("connect")
+    for out, more in (("local", []), ("out", ["--engine", "spark", "--master", connect])):
+        done = subprocess.run([*command, "-o", out, *more], env={**os.environ, "PYTHONPATH": SOURCE}, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0 and done.stderr == "", done.stderr
+        assert json.loads((tmp_path / out / "run.json").read_text())["engine"] == ("spark" if more else "local")
     same_output(tmp_path / "out", tmp_path / "local")
 
 

@@ -20,7 +20,6 @@ from likewise.engines.spark.frames import Ordered
 from likewise.errors import UsageError
 from likewise.records import Want
 from likewise.runs.frames import given
-from spark_cluster import Cluster
 
 #: Columns of many types, all of the number n of a row.
 TYPES = (
@@ -181,15 +180,12 @@ print(found.kept.to_native().inputFiles()[0], pairs.to_native().inputFiles()[0])
 """
 
 
-def test_by_spark_connect_into_folders_that_end_with_the_process(standalone: Cluster, tmp_path: Path) -> None:
+def test_by_spark_connect_into_folders_that_end_with_the_process(connect: str, tmp_path: Path) -> None:
     rows = [{"id": f"r{7 * row % 90:02}", "n": row, "text": text} for row, text in enumerate(texts(90))]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    command = [sys.executable, "-P", "-c", CLIENT, standalone.connect(), str(tmp_path / "in.jsonl"), json.dumps(LIKE)]
+    command = [sys.executable, "-P", "-c", CLIENT, connect, str(tmp_path / "in.jsonl"), json.dumps(LIKE)]
     more = {"PYTHONPATH": str(SOURCE), "TMPDIR": str(tmp_path), "PYTHONWARNINGS": "ignore"}
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | more, check=False)
-    finally:
-        standalone.kill("connect")
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | more, check=False)
     assert not done.returncode, done.stderr
     out, removed, kept, pairs, files = done.stdout.splitlines()
     assert out == "None pyspark.sql.connect.dataframe"
