@@ -94,6 +94,7 @@ def test_distances_and_vectors(tmp_path: Path) -> None:
     (tmp_path / "codes.jsonl").write_text("".join(f'{{"id": "{name}", "code": "{code}"}}\n' for name, code in zip("abcd", codes, strict=True)))
     lw.dedup([tmp_path / "codes.jsonl"], by="hamming", within=3, out=tmp_path / "out")
     with command(tmp_path / "out", tmp_path / "served") as served:
+        assert "Next to the threshold 1 of 2 near-duplicates have a distance of 3" in words(get(served, "/"))
         assert "a 0000000000000000 codes.jsonl 0 3 3 2" in words(get(served, "/clusters", sort="least"))  # 3 codes, at most 3 bits away, of 1 to 3
         page = words(get(served, "/clusters/0"))
         assert "Distance 3 bits" in page and "Removed: c" in page and "3 bits differ: 56, 57, 58" in page

@@ -14,6 +14,7 @@ from likewise.report.measured import stored
 from likewise.report.page.frame import by, limit_of, noun, threshold_name, value_of
 from likewise.report.page.head import banner, headline, measured, recall, subtitle, to_review
 from likewise.report.page.similarities import removed
+from likewise.report.review import nearest
 from likewise.service.problems import ProblemError
 
 #: Clusters that are named.
@@ -44,13 +45,12 @@ def facts(report: dict[str, Any], audit: dict[str, Any] | None) -> Iterator[Card
     yield Card("Removed", f"{n['removed']:,}", (f"{share(n['removed'], n['read'])} of {counted(n['read'], one, several)}",), "/clusters")
     yield Card(threshold_name(report), limit_of(report), (f"by {by(report)}",))
     near = report.get("removals", {}).get("near", 0)
-    if near and (bins := report["removals"]["by_value"]):
-        low, high, number = bins[0]
-        span = ranged(min(low, high), max(low, high))
+    if near and report["removals"]["by_value"]:
+        low, high, number = nearest(report)
         yield Card(
             "Next to the threshold",
             f"{number:,}",
-            (f"of {counted(near, 'near-duplicate')} have a {value_of(report)} of {span}",),
+            (f"of {counted(near, 'near-duplicate')} have a {value_of(report)} of {ranged(low, high)}",),
             "/clusters?sort=least",
         )
     if found := report.get("clusters", {}).get("largest", []):

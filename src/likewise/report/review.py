@@ -55,8 +55,13 @@ def expected(report: Report) -> float:
 def borderline(report: Report) -> str:
     """Return how many near-duplicates are next to the threshold, if they are many, else ""."""
     near = report["removals"]["near"]
-    first, last, number = report["removals"]["by_value"][-1 if report["value"] == "distance" else 0]
-    if number < MANY or number < LARGE_SHARE * near or first == last:
+    low, high, number = nearest(report)
+    if number < MANY or number < LARGE_SHARE * near or low == high:
         return ""
-    ends = sorted((first, last))
-    return f"{number:,} of {counted(near, 'near-duplicate')} ({share(number, near)}) are next to the threshold, from {ends[0]:.4g} to {ends[1]:.4g}"
+    return f"{number:,} of {counted(near, 'near-duplicate')} ({share(number, near)}) are next to the threshold, from {low:.4g} to {high:.4g}"
+
+
+def nearest(report: Report) -> tuple[float, float, int]:
+    """Return the bin of ``by_value`` next to the threshold: its least and largest value, and the near-duplicates in it."""
+    first, last, number = report["removals"]["by_value"][-1 if report["value"] == "distance" else 0]
+    return min(first, last), max(first, last), number
