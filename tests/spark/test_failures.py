@@ -63,7 +63,7 @@ def test_a_worker_killed_in_the_middle_of_a_shuffle(standalone: Cluster, inputs:
 
     def run() -> lw.Removal:
         with started(inputs, resolved([inputs], choices), "dedup", tmp_path / "out", None) as (sources, found), opened(standalone.master) as session:
-            return remove(sources, found, Spark(found, session, steps, partitions=100, task_bytes=4_000), tmp_path / "out")
+            return remove(sources, found, Spark(found, session, steps, partitions=30, task_bytes=4_000), tmp_path / "out")
 
     try:
         with ThreadPoolExecutor(1) as pool:

@@ -35,6 +35,8 @@ FEW = [
     ("weighted sets", 3, 8_000, 4096),
     ("lines by group, without common words", 3, 4_000, 4096),
 ]
+#: Jobs with a second collection, and whether the first one is also compared with itself; with --all both.
+SECOND = [("texts by group", True), ("banners", False)]
 ALL = (
     FEW
     + [(job, 7, 100_000, 4096) for job in LARGE]
@@ -45,6 +47,8 @@ ALL = (
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "batch" in metafunc.fixturenames:
         metafunc.parametrize(("job", "parts", "task", "batch"), ALL if metafunc.config.getoption("--all") else FEW)
+    if "also_inside" in metafunc.fixturenames:
+        metafunc.parametrize(("job", "also_inside"), SECOND if metafunc.config.getoption("--all") else SECOND[:1])
 
 
 def on_spark(session: Any, given: Any, out: Path, parts: int, task: int = 8_000, **choices: Any) -> lw.Removal:
@@ -78,7 +82,6 @@ def test_partitions_tasks_and_batches_do_not_change_a_byte(tmp_path, spark, monk
     assert sliced or job != "banners"
 
 
-@pytest.mark.parametrize(("job", "also_inside"), [("texts by group", True), ("banners", False)])
 def test_a_second_collection(tmp_path, spark, job, also_inside):
     make, more, _ = JOBS[job]
     (tmp_path / "in").mkdir()
