@@ -150,7 +150,6 @@ def test_similar_pairs_of_spark_begin_at_four_fifths(module, tmp_path):
 
 
 def test_made_sets_have_all_their_similar_pairs(module, tmp_path):
-    pytest.importorskip("scipy")
     module("made").sets(tmp_path, 120)
     held, known = np.load(tmp_path / "lic.sets.npz"), np.load(tmp_path / "lic.pairs.npz")
     sets = [set(held["tok"][a:b].tolist()) for a, b in zip(held["ptr"], held["ptr"][1:], strict=False)]
