@@ -31,7 +31,6 @@ FEW = [
     ("texts", 2, 8_000, 4096),
     ("texts by group", 7, 3_000, 50),
     ("banners", 7, 50_000, 4096),
-    ("sets", 40, 8_000, 300),
     ("weighted sets", 3, 8_000, 4096),
     ("lines by group, without common words", 3, 4_000, 4096),
 ]
@@ -39,6 +38,7 @@ FEW = [
 SECOND = [("texts by group", True), ("banners", False)]
 ALL = (
     FEW
+    + [("sets", 40, 8_000, 300)]
     + [(job, 7, 100_000, 4096) for job in LARGE]
     + [(job, *how) for job in JOBS if job not in JOINED for how in ((2, 8_000, 4096), (7, 2_000, 100), (200, 1 << 20, 4096))]
 )
