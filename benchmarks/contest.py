@@ -8,9 +8,11 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 VENVS = Path(os.environ.get("BENCH_VENVS", "bench-data/venvs"))
 CORES = len(os.sched_getaffinity(0))
@@ -42,6 +44,12 @@ def answer(contender: str, command: Sequence[str]) -> Any:
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def pairs_of(blocks: Iterable[Sequence[np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs in the blocks of a join, of which there may be none."""
+    left, right, *_ = zip((np.zeros(0, np.int64),) * 2, *(block[:2] for block in blocks), strict=True)
+    return np.concatenate(left), np.concatenate(right)
 
 
 def middle(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:

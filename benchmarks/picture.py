@@ -1,4 +1,4 @@
-"""The picture of all.py: for each task, a bar for each contender, as long as its time beside that of likewise, in powers of ten."""
+"""The picture of all.py: for each task, a bar for each other tool, from the time of likewise to its own, in powers of ten."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ WIDTH, NAMES, LINE, HEAD, FOOT, RIGHT = 760, 250, 18, 30, 40, 90
 
 
 def drawn(rows: Sequence[dict[str, Any]]) -> str:
-    """Rows of all.py as a complete SVG file."""
+    """Rows of all.py as a complete SVG file. Tasks without another tool are left out."""
+    rows = [row for row in rows if not row["contender"].startswith(("likewise", "floor"))]
     tasks = [(key, list(group)) for key, group in groupby(rows, lambda row: (row["subject"], row["case"]))]
     ratios = [row["ratio"] for row in rows if row["ratio"] > 0]
     low, high = math.floor(math.log10(min(ratios))), math.ceil(math.log10(max(ratios)))
@@ -34,10 +35,9 @@ def drawn(rows: Sequence[dict[str, Any]]) -> str:
         children.append(tag("text", f"{subject}: {case}", x=8, y=y - 8, class_="strong"))
         for row in group:
             ends = sorted((across(1), across(row["ratio"])))
-            mine = row["contender"].startswith("likewise")
             children.append(tag("text", row["contender"], x=NAMES - 8, y=y + 9, text_anchor="end"))
             line = {"x1": ends[0] - 2, "x2": ends[1] + 2, "y1": y + 5, "y2": y + 5, "stroke_width": 9}
-            children.append(tag("line", **line, class_="curve" if mine else "curve second"))
+            children.append(tag("line", **line, class_="curve" if row["ratio"] > 1 else "curve second"))
             children.append(tag("text", f"{row['ratio']:.3g}", x=ends[1] + 8, y=y + 9))
             y += LINE
     children.append(tag("text", "time, in multiples of that of likewise", x=across(1), y=height - 4, class_="axis"))

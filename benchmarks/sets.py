@@ -42,8 +42,7 @@ def likewise(offsets: np.ndarray, elements: np.ndarray, different: int) -> Calla
     def pairs(threshold: str, sets: int) -> Pairs:
         workers = Workers(engine.run, engine.number)
         join = SetJoin(ranked(values, offsets[: sets + 1], workers=workers), Fraction(threshold), workers=workers)
-        blocks = list(join.pairs())
-        return np.concatenate([block.left for block in blocks]), np.concatenate([block.right for block in blocks])
+        return contest.pairs_of(join.pairs())
 
     return pairs
 

@@ -52,8 +52,7 @@ def likewise_join(folder: Path, task: str, recall: float) -> Callable[[], Pairs]
 
     def job(vectors: np.ndarray) -> Pairs:
         prepared = prepare(vectors, "cosine", threshold, workers=workers)
-        blocks = list(vector_join(prepared, choose_layout(prepared, recall), workers=workers).pairs())
-        return np.concatenate([block[0] for block in blocks]), np.concatenate([block[1] for block in blocks])
+        return contest.pairs_of(vector_join(prepared, choose_layout(prepared, recall), workers=workers).pairs())
 
     vectors, threshold = unit(folder, task)
     job(vectors[:3000])
@@ -136,8 +135,7 @@ def likewise_codes(folder: Path, task: str) -> Callable[[], Pairs]:
     codes = np.load(folder / f"{task}.npy").reshape(-1, 1)
 
     def job(codes: np.ndarray) -> Pairs:
-        blocks = list(code_join(codes, 64, 3, workers=workers).pairs())
-        return np.concatenate([block[0] for block in blocks]), np.concatenate([block[1] for block in blocks])
+        return contest.pairs_of(code_join(codes, 64, 3, workers=workers).pairs())
 
     job(np.concatenate([codes[:3000], codes[:1]]))
     return lambda: job(codes)
