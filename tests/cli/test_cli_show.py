@@ -120,7 +120,10 @@ def test_show_when_the_input_is_gone_or_another(out: Path) -> None:
     text = Path("docs.jsonl").read_text()
     Path("docs.jsonl").write_text(text.replace("lazy", "busy", 1))
     changed = run("show", out, "b")
-    assert changed.exit_code == 0 and "the inputs have changed" in changed.stderr
+    assert changed.exit_code == 0 and "the inputs have changed" in changed.stderr and changed.stderr.count("warning") == 1
+    for identity in ("a", "d", "docs.jsonl:4"):  # its content is the same; the input is not
+        assert "docs.jsonl has changed since" in run("show", out, identity).stderr, identity
+    assert "docs.jsonl has changed since" in run("show", out, "zzz").stderr
     Path("docs.jsonl").write_text(text.splitlines(keepends=True)[0])
     assert "row 1 no longer exists" in run("show", out, "b").stderr
     Path("docs.jsonl").unlink()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 import likewise as lw
 from command_line import refused
-from explorers import get
-from services import Service
+from explorers import get, post
+from likewise.report.verdicts import path_of
+from services import Service, command
 
 PATHS = ("/", "/clusters", "/clusters/0", "/review", "/search", "/plan", "/style.css", "/script.js", "/report", "/nothing")
 
@@ -69,6 +71,23 @@ def test_a_folder_without_its_manifest_is_no_index(tmp_path: Path) -> None:
     lw.dedup(["a b c d e", "a b c d e"], out=tmp_path / "out")
     (tmp_path / "out" / "manifest.json").unlink()
     assert "is not a complete output of dedup: it has no manifest.json" in refused("serve", tmp_path / "out")
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_an_output_that_was_replaced_or_deleted_is_shown_no_longer(out: Path, tmp_path: Path, again: bool) -> None:
+    """Otherwise clusters of the old result would be shown with rows of the new one, and get verdicts."""
+    own = Path(shutil.copytree(out, tmp_path / "own"))
+    with command(own, tmp_path / "served") as served:
+        assert "evil" not in get(served, "/clusters/0")
+        if again:
+            lw.dedup(["evil b c d e", "evil b c d e"], out=own, overwrite=True)
+        else:
+            shutil.rmtree(own)
+        for path in PATHS[:6]:
+            reply = served.ask("GET", path, token=None)
+            assert reply.status == 410 and b"start the explorer again" in reply.content and b"evil" not in reply.content, path
+        assert post(served, "/verdicts", row=0, verdict="same").status == 410
+    assert not path_of(own).exists()
 
 
 def test_parts_that_are_missing_are_named(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:

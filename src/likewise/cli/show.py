@@ -49,7 +49,7 @@ def show(screen: Screen, originals: Any, identity: str) -> None:
     """Print the outcome of the item with this id, or at this place."""
     from likewise.report.identity import spellings
 
-    folder, spelled = originals.out, spellings(originals.removed.schema, identity)
+    spelled = spellings(originals.removed.schema, identity)
     if originals.method.get("level"):
         show_document(screen, originals, identity, spelled)
         return
@@ -57,7 +57,7 @@ def show(screen: Screen, originals: Any, identity: str) -> None:
         return
     found = originals.find(identity) or place_of(originals, identity)
     if found is None:
-        raise UsageError(f"no item of {folder} has the id {identity!r}; {hint(originals, identity)}")
+        raise no_item(originals, identity)
     place, item = found  # which may be listed by another id: files are called by their folder, too
     if not show_rows(screen, originals, *(originals.removed.filter(is_at(originals, column, place)).to_pylist() for column in IDS)):
         show_alone(screen, originals, place, item)
@@ -72,8 +72,9 @@ def show_document(screen: Screen, originals: Any, identity: str, spelled: list[s
     if not places:
         found = originals.find(identity) or place_of(originals, identity)
         if found is None:
-            raise UsageError(f"no item of {originals.out} has the id {identity!r}; {hint(originals, identity)}")
+            raise no_item(originals, identity)
         places = [found[0]]
+    warn_of_changes(screen, originals, places[:1])
     show_parts(screen, originals, places[0], *(originals.removed.filter(is_at(originals, column, places[0])).to_pylist() for column in IDS))
 
 
@@ -131,6 +132,26 @@ def place_of(originals: Any, identity: str) -> tuple[tuple[str, int], Any] | Non
         return None
 
 
+def no_item(originals: Any, identity: str) -> UsageError:
+    """The error of an id that no item has."""
+    said = f"no item of {originals.out} has the id {identity!r}; {hint(originals, identity)}"
+    return UsageError(f"{said}; {changes(originals, changed)}" if (changed := originals.changed()) else said)
+
+
+def changes(originals: Any, changed: list[str]) -> str:
+    """Say that sources have changed since the run."""
+    first, more = originals.paths[changed[0]], counted(len(changed) - 1, "more input")
+    if len(changed) == 1:
+        return f"{first} has changed since {originals.out} was made, or no longer exists"
+    return f"{first} and {more} have changed since {originals.out} was made, or no longer exist"
+
+
+def warn_of_changes(screen: Screen, originals: Any, places: list[tuple[str, int]]) -> None:
+    """Warn if a source of items that are shown has changed: what stands at these places now may be other items."""
+    if changed := originals.changed({source for source, _ in places}):
+        screen.warn(f"{changes(originals, changed)}; places and contents are shown as they are now")
+
+
 def hint(originals: Any, identity: str) -> str:
     """Ids and a place that can be given: those of removed items whose ids contain the text that was, or else of the first ones."""
     import pyarrow as pa
@@ -154,8 +175,8 @@ def show_removed(screen: Screen, originals: Any, row: dict[str, Any]) -> None:
     texts = originals.texts([here, there])
     removed, kept = texts[here], texts[there]
     kind, blank = originals.want.kind, there[0] in originals.indexes
-    if not blank:
-        check(screen, originals, row, removed, kept)
+    if not blank and not check(screen, originals, row, removed, kept):
+        warn_of_changes(screen, originals, [here, there])
     runs = differences.runs(kind, removed.text, kept.text) if of_payload(kind).look in (WORDS, SIGNS) and not blank else None
     if screen.json:
         [identity], [kept_identity] = originals.typed([row]), originals.typed([row], "kept_")
@@ -214,26 +235,28 @@ def reason(row: dict[str, Any], originals: Any, *, normalized: bool) -> str:
     return f"near-duplicate: {value} {about}{amount} by {by}{grouped}{rest} ({limit})"
 
 
-def check(screen: Screen, originals: Any, row: dict[str, Any], removed: Any, kept: Any) -> None:
-    """Warn if the inputs have changed since the output was made: the recorded similarity must be that of the present items."""
+def check(screen: Screen, originals: Any, row: dict[str, Any], removed: Any, kept: Any) -> bool:
+    """Warn if the recorded similarity is not that of the present items, because the inputs have changed since the output was made."""
     from likewise.report.wording import amount
     from likewise.verbs.recomputed import value_now
 
     method, then = originals.method, row[originals.value]
     unknown = method.get("groups") or method.get("ignore") or method.get("ignore_common")  # which were those?
     if method["verify"] != "exact" or unknown or then is None or method["by"].endswith("/bag"):
-        return
+        return False
     now = value_now(originals, removed.item, kept.item)
-    if now is None or abs(now - then) > 1e-9 * max(1, abs(then)):  # False for two empty items, whose value is NaN
+    if changed := now is None or abs(now - then) > 1e-9 * max(1, abs(then)):  # False for two empty items, whose value is NaN
         had, have = (None if value is None else amount(value, originals.value, method["by"]) for value in (then, now))
         now_is = f"it is {have} now" if have is not None else "they cannot be compared now"
         screen.warn(f"the inputs have changed since {originals.out} was made: the {originals.value} of these items was {had}, and {now_is}")
+    return bool(changed)
 
 
 def show_kept(screen: Screen, originals: Any, members: list[dict[str, Any]]) -> None:
     """Print a kept item and the items removed as its duplicates."""
     value = originals.value
     identity, place = members[0]["kept_id"], (members[0]["kept_source"], members[0]["kept_position"])
+    warn_of_changes(screen, originals, [place, *((row["source"], row["position"]) for row in members[:MOST_MEMBERS])])
     if screen.json:
         [identity], ids = originals.typed(members[:1], "kept_"), originals.typed(members)
         gone = [{"id": own} | {name: row[name] for name in ("source", "position", value, "reason")} for own, row in zip(ids, members, strict=True)]
@@ -256,6 +279,7 @@ def show_alone(screen: Screen, originals: Any, place: tuple[str, int], found: An
 
     status = "against" if place[0] in originals.second else "rejected" if found.kind == REJECTED else "kept"
     identity = originals.called(place, found)
+    warn_of_changes(screen, originals, [place])
     if screen.json:
         screen.document({"schema": SCHEMA, "status": status, **item(identity, place), "removed_for_it": []})
         return

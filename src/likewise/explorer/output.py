@@ -11,12 +11,14 @@ from typing import Any
 from likewise.errors import LikewiseError, UsageError
 from likewise.explorer.removals import Removals
 from likewise.explorer.waiting import still_waited_for
+from likewise.io.manifest import MANIFEST
 from likewise.kinds import of_payload
 from likewise.messages import quoted
 from likewise.report.originals import Original, Originals, Place
 from likewise.report.own_files import whole
 from likewise.report.pictures import Pictures, pictures_of
 from likewise.runs.shown import in_brief
+from likewise.service.problems import ProblemError
 from likewise.verbs.recomputed import value_now
 
 
@@ -25,12 +27,26 @@ class Output:
 
     def __init__(self, folder: Path):
         self.folder = folder
+        self._opened = self._now()
         self.originals = Originals(folder, still_waited_for)
         self._lock = RLock()
         self._removals: Removals | None = None
         if "report.json" not in {entry["path"] for entry in self.originals.manifest["outputs"]}:
             raise UsageError(f"{quoted(str(folder))}: this output has no report; explore an output of dedup")
         self.report: dict[str, Any] = self.originals.report
+
+    def _now(self) -> tuple[int, ...] | None:
+        """What tells the manifest of this result from that of another one in its place; None without a manifest."""
+        try:
+            found = (self.folder / MANIFEST).stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+    def check_same(self) -> None:
+        """Raise ProblemError if this is no longer the folder that was opened: pages, and verdicts, would be about two results at once."""
+        if self._now() != self._opened:
+            raise ProblemError(410, f"{self.folder} was written again, moved or deleted after the explorer had opened it; start the explorer again")
 
     def beginnings(self, places: list[Place]) -> dict[Place, str]:
         """Return how the items begin that can be read quickly, by place. Image files have no beginning."""

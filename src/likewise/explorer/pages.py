@@ -37,8 +37,8 @@ HEADERS = (
     ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
 )
 FORM = "application/x-www-form-urlencoded"
-#: Fields of a request.
-MOST_FIELDS = 50
+#: Fields of a request, and digits of a number.
+MOST_FIELDS, DIGITS = 50, 18
 READ_THROUGH = "it is compressed, or the output has no places.parquet, or an id was searched in it; `likewise show OUT ID` has no limit of time"
 HTML = "text/html; charset=utf-8"
 
@@ -55,7 +55,7 @@ class Request(NamedTuple):
         given = self.form.get(name) or self.query.get(name)
         if not given:
             return default
-        if not (given.isascii() and given.isdecimal()) or not least <= int(given[:14]) <= most:
+        if not (given.isascii() and given.isdecimal() and len(given) <= DIGITS) or not least <= int(given) <= most:
             raise ProblemError(422, f"{name}: expected a whole number from {least:,} to {most:,}, got {given[:20]!r}")
         return int(given)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from starlette.routing import Route, Router
 from likewise.drawing import page
 from likewise.explorer import clusters, overview
 from likewise.explorer.output import Output
-from likewise.explorer.pages import File, Pages, Request
+from likewise.explorer.pages import Answer, File, Pages, Request
 from likewise.explorer.planner import Planner
 from likewise.explorer.review import Review
 from likewise.explorer.search import Search
@@ -38,12 +39,21 @@ def application(exploring: Exploring, output: Output, host: str) -> Outermost:
         "/search": search.page,
         "/plan": Planner(output).page,
     }
-    routes = [Route(path, pages.page(handle), methods=["GET"]) for path, handle in handlers.items()]
-    routes.append(Route("/verdicts", pages.page(review.judge), methods=["POST"]))
-    routes.append(Route("/search", pages.page(search.pasted), methods=["POST"]))
+    forms: dict[str, Any] = {"/verdicts": review.judge, "/search": search.pasted}
+    both = (("GET", handlers), ("POST", forms))
+    routes = [Route(path, pages.page(partial(of_same, output, handle)), methods=[how]) for how, some in both for path, handle in some.items()]
     routes += files(pages)
     routes.append(Route("/{path:path}", pages.page(nothing), methods=["GET"]))
     return Outermost(exploring, Router(routes, redirect_slashes=False), [*handlers])
+
+
+def of_same(output: Output, handle: Callable[[Request], Answer], request: Request) -> Answer:
+    """The answer of a page, if the output was the same one all the time."""
+    output.check_same()
+    try:
+        return handle(request)
+    finally:
+        output.check_same()
 
 
 def files(pages: Pages) -> list[Route]:
