@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,7 +50,8 @@ def row(case: str, contender: str, seconds: float, figures: Row) -> Row:
 
 
 def of_compare(found: dict[str, Row]) -> Iterator[Row]:
-    for name, figures in found.items():
+    """Peers list pairs, so `likewise pairs` comes first: times are beside its own."""
+    for name, figures in sorted(found.items(), key=lambda item: item[0] != "likewise pairs"):
         yield row("pairs at 0.8", name, figures["wall"], figures)
 
 
@@ -204,14 +206,36 @@ def measured(folder: Path, name: str, size: str, rounds: int) -> list[Row]:
 
 
 def table(rows: list[Row]) -> Iterator[str]:
-    """The lines of the table of results."""
-    yield "| data | items | task | contender | s | ratio | quality | peak MB | load | date |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
-    for each in rows:
-        quality = ", ".join(f"{name} {each[name]:.4f}" for name in QUALITY if name in each)
-        memory = f"{each['peak_mb']:,.0f}" if "peak_mb" in each else ""
-        figures = (f"{each['seconds']:.3g}", f"{each['ratio']:.2f}", quality, memory, f"{each['load']:.1f}", each["date"])
-        yield f"| {' | '.join((each['subject'], format(each['items'], ','), each['case'], each['contender'], *figures))} |"
+    """The lines of the table of results: for each task a row, then one for each contender, the fastest first."""
+    yield "| data and task | s | times likewise | quality | MB |"
+    yield "|---|---|---|---|---|"
+    for (subject, items, case), group in tasks(rows):
+        yield f"| **{subject}** ({items:,}): {case} | | | | |"
+        for each in group:
+            memory = f"{each['peak_mb']:,.0f}" if "peak_mb" in each else ""
+            yield f"| {each['contender']} | {each['seconds']:.3g} | {each['ratio']:.3g} | {quality(each)} | {memory} |"
+
+
+def summary(rows: list[Row]) -> Iterator[str]:
+    """The lines of a table of the tasks: likewise, and the fastest of the other tools."""
+    yield "| data and task | likewise, s | quality | fastest other tool | times likewise | quality |"
+    yield "|---|---|---|---|---|---|"
+    for (subject, items, case), group in tasks(rows):
+        own = next(each for each in group if each["ratio"] == 1)
+        other = next((each for each in group if not each["contender"].startswith(("likewise", "floor"))), None)
+        if other:
+            theirs = f"{other['contender']} | {other['ratio']:.3g} | {quality(other)}"
+            yield f"| {subject} ({items:,}): {case} | {own['seconds']:.3g} | {quality(own)} | {theirs} |"
+
+
+def tasks(rows: list[Row]) -> Iterator[tuple[tuple[str, int, str], list[Row]]]:
+    """The rows of each task, the fastest first."""
+    for task, group in groupby(rows, lambda row: (row["subject"], row["items"], row["case"])):
+        yield task, sorted(group, key=lambda row: row["seconds"])
+
+
+def quality(figures: Row) -> str:
+    return ", ".join(f"{name} {figures[name]:.4g}" for name in QUALITY if name in figures)
 
 
 def main() -> None:

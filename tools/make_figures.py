@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -21,6 +22,9 @@ from likewise.families import MinHash
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FOLDER = DOCS / "explanation/figures"
+sys.path.append(str(DOCS.parent / "benchmarks"))
+
+import picture  # noqa: E402
 
 
 def estimates() -> str:
@@ -52,6 +56,8 @@ def estimates() -> str:
     return standalone(chart, "Estimates by 128 slots")
 
 
+#: Results of benchmarks/all.py, whose summary is in docs/explanation/comparison.md.
+ALL = DOCS.parent / "benchmarks/results.json"
 #: Results of benchmarks/histograms.py.
 STUDY = DOCS.parent / "benchmarks/histograms.json"
 #: mAP on the images of benchmarks/features.py --sweep, by tables N, then by bits B from 6 on: with one bit per bin, or with the square root of its
@@ -133,6 +139,7 @@ def by_size() -> str:
 
 
 FIGURES: dict[str, Callable[[], str]] = {
+    "comparison.svg": lambda: picture.drawn(json.loads(ALL.read_text())),
     "scale.svg": scale,
     "estimates.svg": estimates,
     "features-by-bits.svg": by_bits,

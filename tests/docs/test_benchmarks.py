@@ -186,3 +186,21 @@ INSERT = "(4) Execute InsertIntoHadoopFsRelationCommand\nInput: []\nArguments: {
 
 def task_metrics(size: int) -> dict[str, object]:
     return {"Shuffle Write Metrics": {"Shuffle Bytes Written": size}, "Output Metrics": {"Bytes Written": 2 * size}, "Executor Run Time": 1000}
+
+
+def test_the_page_shows_the_results_that_are_kept(module):
+    rows = json.loads((BENCHMARKS / "results.json").read_text())
+    page = (BENCHMARKS.parent / "docs/explanation/comparison.md").read_text()
+    assert "\n".join(module("all").summary(rows)) in page
+
+
+def test_a_summary_has_the_fastest_other_tool(module):
+    task = {"subject": "sets", "items": 1000, "case": "pairs"}
+    rows = [
+        {"contender": "likewise", "seconds": 2.0, "ratio": 1.0, "recall": 0.5, "precision": 1.0},
+        {"contender": "floor", "seconds": 0.5, "ratio": 0.25},
+        {"contender": "slow", "seconds": 30.0, "ratio": 15.0, "recall": 1.0},
+        {"contender": "fast", "seconds": 1.0, "ratio": 0.5},
+    ]
+    found = list(module("all").summary([task | row for row in rows]))[2:]
+    assert found == ["| sets (1,000): pairs | 2 | recall 0.5, precision 1 | fast | 0.5 |  |"]
