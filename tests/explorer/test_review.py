@@ -73,6 +73,18 @@ def test_a_pair_that_somebody_picked_does_not_count(copied: Path, tmp_path: Path
     assert (everything["same"], everything["different"]) in ((1, 0), (1, 1))  # the second one, if it is the next of the order
 
 
+def test_an_audit_says_which_lines_do_not_count(copied: Path) -> None:
+    file = path_of(copied)
+    append(file, "another", 0, "same", {})
+    append(file, digest_of(Output(copied).originals.manifest), -1, "same", {})
+    file.write_text(file.read_text() + '{"row": 0')
+    audit = lw.audit(copied)
+    assert audit.people == [] and audit.warnings[:2] == [
+        "own.verdicts.jsonl: 1 verdict is about another result that was in this place, and not counted",
+        "own.verdicts.jsonl: 2 lines are damaged, and not counted",
+    ]
+
+
 def test_verdicts_come_from_pages_of_the_explorer_alone(explored: Service, out: Path) -> None:
     form = {"row": 0, "verdict": "same", "range": "all"}
     for origin in (None, "null", "http://evil.example", explored.url.replace("http:", "https:"), explored.url.replace("127.0.0.1", "localhost")):

@@ -126,13 +126,14 @@ class Near:
         return [one for one in found if one.same + one.different + one.skipped]
 
 
-def of_people(out: Path, manifest: dict[str, Any], report: dict[str, Any]) -> list[Judged]:
-    """Return the verdicts of people about the near-duplicates of an output; [] if nobody judged this result."""
-    said = verdicts.read(verdicts.path_of(out), verdicts.digest_of(manifest)).of
-    if not said:
-        return []
+def of_people(out: Path, manifest: dict[str, Any], report: dict[str, Any]) -> tuple[list[Judged], list[str]]:
+    """Return what people said about the near-duplicates of an output, [] if nobody judged this result; and remarks on lines that do not count."""
+    file = verdicts.path_of(out)
+    found = verdicts.read(file, verdicts.digest_of(manifest))
+    if not found.of:
+        return [], found.remarks(file)
     path = whole(out, manifest, "removed.parquet")
-    return Near(path, report.get("value", "similarity"), float(report["threshold"])).ranges(said)
+    return Near(path, report.get("value", "similarity"), float(report["threshold"])).ranges(found.of), found.remarks(file)
 
 
 def interval(good: int, n: int) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from likewise.drawing.numbers import counted
 from likewise.errors import FormatError
 
 #: The removed item and the kept one are the same, are not, or the reader could not tell.
@@ -25,6 +26,12 @@ class Verdicts(NamedTuple):
     of: dict[int, str]  # by the row of removed.parquet, in the order in which they were given
     others: int  # lines about another result, which was in this place before
     damaged: int  # lines that are no verdict, such as one that was cut off by a power failure
+
+    def remarks(self, path: Path) -> list[str]:
+        """Say how many lines of the file do not count, and why."""
+        others = f"{counted(self.others, 'verdict is', 'verdicts are')} about another result that was in this place"
+        damaged = f"{counted(self.damaged, 'line is', 'lines are')} damaged"
+        return [f"{path.name}: {said}, and not counted" for number, said in ((self.others, others), (self.damaged, damaged)) if number]
 
 
 def path_of(out: Path) -> Path:
@@ -58,7 +65,7 @@ def read(path: Path, digest: str) -> Verdicts:
             continue
         if about != digest:
             others += 1
-        elif type(row) is not int or verdict not in (*VERDICTS, WITHDRAWN):
+        elif type(row) is not int or row < 0 or verdict not in (*VERDICTS, WITHDRAWN):
             damaged += 1
         else:
             found.pop(row, None)

@@ -89,7 +89,7 @@ def audit(
     sample = 1000 if sample is None else integer(sample)
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise UsageError(f"{option('sample', sample)}: give a whole number of 1 or more")
-    made, against, choices, people = None, None, typed, list[dict[str, Any]]()
+    made, against, choices, people, remarks = None, None, typed, list[dict[str, Any]](), list[str]()
     if isinstance(inputs, str | os.PathLike) and is_output(folder := place(inputs)):
         with as_written(folder):
             made = as_made(folder)
@@ -105,7 +105,8 @@ def audit(
                 raise UsageError(f"{inputs}: this run removed passages, and compared no pairs; give {option('plant', 200)} to measure what it finds")
             return plant_leaks(made, made.choices | typed, plant, progress)
         with as_written(folder):
-            people = [one.to_dict() for one in of_people(folder, *facts_of(folder))]
+            judged, remarks = of_people(folder, *facts_of(folder))
+            people = [one.to_dict() for one in judged]
         inputs, (against, choices) = made.inputs, compared_with(made.against or None, made.choices | typed)
     if plant is not None:
         needs = option("level", "passage")
@@ -131,6 +132,8 @@ def audit(
         for said in warned.warnings(read_by(collection, run.job), run.job, read_by(items.collection, run.job)):
             if said not in of_layout:
                 run.warn(said)
+        for said in remarks:
+            run.warn(said)
         if made and made.verify != "exact":
             found.precision = float("nan")
             how = option("verify", made.verify)
