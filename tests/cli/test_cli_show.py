@@ -198,15 +198,17 @@ def test_doctor_finds_this_installation_well() -> None:
 
 def test_doctor_names_versions_that_are_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        doctor.metadata, "requires", lambda name: ["numba>=0.62", "pandas>=2.2.2; extra == 'pandas'", "psycopg[binary]>=3.2; extra == 'x'"]
+        doctor.metadata,
+        "requires",
+        lambda name: ["numba>=0.62", "pandas>=2.2.2; extra == 'pandas'", "psycopg[binary]>=3.2; extra == 'x'", "polars>=1.3.0"],
     )
-    monkeypatch.setattr(doctor.metadata, "version", {"numba": "0.61.9", "pandas": "2.2.0rc1", "psycopg": "3.10.1"}.get)
+    monkeypatch.setattr(doctor.metadata, "version", {"numba": "0.61.9", "pandas": "2.2.0rc1", "psycopg": "3.10.1", "polars": "1.3"}.get)
     doctor.bounds.cache_clear()
     try:
-        found = [doctor.version(name, "missing", "") for name in ("numba", "pandas", "psycopg")]
+        found = [doctor.version(name, "missing", "") for name in ("numba", "pandas", "psycopg", "polars")]
     finally:
         doctor.bounds.cache_clear()
-    assert [check.status for check in found] == ["broken", "old", "ok"]
+    assert [check.status for check in found] == ["broken", "old", "ok", "ok"]
     assert found[1].detail == "2.2.0rc1, and likewise needs 2.2.2 or newer" and found[1].fix.endswith("install 'pandas>=2.2.2'")
 
 

@@ -148,8 +148,8 @@ def bounds() -> dict[str, str]:
 
 
 def numbers(version: str) -> list[int]:
-    """The first numbers of a version, for comparison: [2, 2, 3] of "2.2.3rc1"."""
-    return [int(part) for part in re.findall(r"\d+", version)[:3]]
+    """The first three numbers of a version, for comparison: [2, 2, 3] of "2.2.3rc1", [26, 0, 0] of "26.0"."""
+    return [*map(int, re.findall(r"\d+", version)), 0, 0][:3]
 
 
 def kernels() -> Check:

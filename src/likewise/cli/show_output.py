@@ -8,19 +8,20 @@ from typing import Any
 from likewise.cli.beside import view
 from likewise.cli.dedup import pair_of, show_command, spelled
 from likewise.cli.screen import Screen, counted, harmless
+from likewise.cli.show_names import SCHEMA
 from likewise.drawing.numbers import by_reason, share
 
 #: Removals next to the threshold that are printed.
 MOST = 3
 
 
-def show_output(screen: Screen, originals: Any, schema: str) -> None:
-    """Print the result of a run as a whole. schema: of the JSON document."""
+def show_output(screen: Screen, originals: Any) -> None:
+    """Print the result of a run as a whole."""
     report = originals.report
     nearest = [example for example in report.get("examples", ()) if example["group"] == "borderline"]
     if screen.json:
         facts = {name: report[name] for name in ("counts", "units") if name in report}
-        screen.document({"schema": schema, "status": "output", **facts, "borderline": nearest, "needs_review": report.get("needs_review", [])})
+        screen.document({"schema": SCHEMA, "status": "output", **facts, "borderline": nearest, "needs_review": report.get("needs_review", [])})
         return
     screen.rows(rows(report, originals.out, nearest[:MOST]), data=True)
 

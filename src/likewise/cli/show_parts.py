@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from likewise.cli.screen import Screen, counted, figure, harmless
+from likewise.cli.show_names import SCHEMA, item, named
 
 #: Parts listed of a document, and characters shown of each; -v shows all.
 MOST_PARTS, SHOWN = 20, 60
@@ -12,8 +13,6 @@ MOST_PARTS, SHOWN = 20, 60
 
 def show_parts(screen: Screen, originals: Any, place: tuple[str, int], removed: list[dict[str, Any]], members: list[dict[str, Any]]) -> None:
     """Print which parts of a document were removed, and which ones stand for others. removed, members: rows of removed.parquet."""
-    from likewise.cli.show import SCHEMA, item, named
-
     found = originals.texts([place])[place]
     identity, text = originals.called(place, found), found.text
     left = originals.tokens_left(place)
