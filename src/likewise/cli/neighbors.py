@@ -45,13 +45,12 @@ def command(
     if target is not None:
         check(target, overwrite, (*inputs, *query), options)
     from likewise.cli.progress import progress_on
-    from likewise.runs.table_files import write_table
     from likewise.verbs.neighbors import find_neighbors
 
     progress = progress_on(screen)
     found = find_neighbors([place(given) for given in inputs], [place(given) for given in query] or None, options, k, progress)
     if target is not None:
-        write_table(found.to_arrow(), found.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
+        found.write(target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, "likewise/neighbors/1", "pairs", without_places if query else as_it_is)
     if not screen.json:
         short = found.report["with_fewer"]

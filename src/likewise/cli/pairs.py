@@ -65,7 +65,6 @@ def command(
         dry_run_of(screen, first, second or [], options, target, "pairs", walk=options.star)
         return 0
     from likewise.cli.progress import progress_on
-    from likewise.runs.table_files import write_table
     from likewise.verbs.pairs import list_pairs
 
     progress = progress_on(screen)
@@ -73,7 +72,7 @@ def command(
         progress.warn(message)
     found = list_pairs(first, second, options, progress)
     if target is not None:
-        write_table(found.to_arrow(), found.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
+        found.write(target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, "likewise/pairs/1", "pairs", without_places if against else as_it_is)
     if not screen.json:
         where = f" in {out}" if out else ""

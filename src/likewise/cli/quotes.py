@@ -62,12 +62,11 @@ def command(
         beside: list[tuple[str, Path]] = [] if target is None else [(str(out), target)]
         output_file.check(page_target, (*inputs, *suspects), want(options), beside, overwrite=overwrite, formats=HTML, flag=PAGE)
     from likewise.cli.progress import progress_on
-    from likewise.runs.table_files import write_table
 
     progress = progress_on(screen)
     found = find_quotes([place(given) for given in inputs], [place(given) for given in suspects], options, progress)
     if target is not None:
-        write_table(found.to_arrow(), found.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
+        found.write(target, overwrite=overwrite, csv_formulas=csv_formulas)
     if page_target is not None:
         found.write_page(page_target, overwrite=overwrite)
     deliver(screen, found, target, "likewise/quotes/1", "passages", lambda found: in_brief(found, SIDES))

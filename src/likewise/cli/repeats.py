@@ -43,12 +43,11 @@ def command(
     if target is not None:
         check(target, overwrite, inputs, options)
     from likewise.cli.progress import progress_on
-    from likewise.runs.table_files import write_table
 
     progress = progress_on(screen)
     found = find_repeats([place(given) for given in inputs], options, progress)
     if target is not None:
-        write_table(found.to_arrow(), found.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
+        found.write(target, overwrite=overwrite, csv_formulas=csv_formulas)
     deliver(screen, found, target, "likewise/repeats/1", "places", lambda found: in_brief(found, SIDES))
     if not screen.json:
         report, where = found.report, f" in {out}" if out else ""

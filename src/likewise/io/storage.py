@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
+import xxhash
 
 from likewise.errors import naming
 from likewise.io.address import UNLISTED, Address, Place
 from likewise.io.ranged import MOST_AHEAD, Ranged
+
+#: Bytes of a part by which a large file is recognized, and the number of parts; a file of so many bytes in all is read whole.
+PART, PARTS = 1 << 16, 16
 
 
 class Plain(io.FileIO):
@@ -75,6 +79,22 @@ def stamp(found: Any) -> dict[str, int | str]:
 def is_still(found: Any, then: Mapping[str, Any]) -> bool:
     """Return whether a file is as it was when ``then``, which has the entries of a `stamp`, was made."""
     return stamp(found) == {name: then[name] for name in ("size", "mtime_ns", "etag") if name in then}
+
+
+def mark(path: Place, found: Any) -> dict[str, int | str]:
+    """Return by what the content of a file is recognized wherever it lies: its size and a checksum, of a large one of PARTS parts from both ends on.
+
+    found: its state, as from `now`. At an address it is the mark that its store gives. Raises OSError.
+    """
+    if isinstance(path, Address):
+        return {name: value for name, value in stamp(found).items() if name != "mtime_ns"}
+    digest, size = xxhash.xxh3_128(), found.st_size
+    starts = [0] if size <= PART * PARTS else [number * (size - PART) // (PARTS - 1) for number in range(PARTS)]
+    with open(path, "rb", buffering=0) as file:
+        for start in starts:
+            file.seek(start)
+            digest.update(file.read(min(size, PART * PARTS // len(starts))))
+    return {"size": size, "xxh3_128": digest.hexdigest()}
 
 
 def spooled(path: Path, write: Callable[[BinaryIO], None], *, again: bool) -> Path:

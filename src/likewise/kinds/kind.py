@@ -199,7 +199,12 @@ class Kind:
 
     def part_of(self, text: str, start: int, end: int) -> str:
         """A part of `written`, from one character to another; of token ids, from one id to another."""
-        return text[start:end]
+        [(low, high)] = self.spans(text, [(start, end)])
+        return text[low:high]
+
+    def spans(self, text: str, parts: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The characters of `written` from which and up to which such parts go."""
+        return [*parts]
 
     def written(self, raw: bytes, want: Want, width: int) -> str:
         """A payload for display, in full. width: the dimension of a feature, or the bits of a code."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from likewise.kinds.texts import Texts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from likewise.records import Want
@@ -40,8 +43,10 @@ class Tokens(Texts):
     def readable(self, raw: bytes, want: Want) -> str:
         return " ".join(map(str, self.item_of(raw, want, 0).tolist()))
 
-    def part_of(self, text: str, start: int, end: int) -> str:
-        return " ".join(text.split(" ")[start:end])
+    def spans(self, text: str, parts: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        begins = [0, *accumulate(len(token) + 1 for token in text.split(" "))]
+        last = len(begins) - 1
+        return [(low := begins[min(start, last)], max(low, begins[min(end, last)] - 1)) for start, end in parts]
 
     def item_of(self, raw: bytes, want: Want, width: int) -> Any:
         import numpy as np

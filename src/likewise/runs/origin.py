@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 
 from likewise.errors import DataError
 from likewise.io import storage
+from likewise.io.address import Place
 from likewise.io.collection import STDIN
 from likewise.io.columns import wanted
 from likewise.io.field_names import top
@@ -21,6 +23,7 @@ from likewise.io.places import block_of, records_at
 from likewise.records import Want
 from likewise.runs import shown
 from likewise.runs.items import Run
+from likewise.runs.recorded import Entry, way
 
 #: Bytes of a source that are read for a preview, which must take no time.
 NEAR = 2**26
@@ -37,6 +40,7 @@ class Origin:
         self.want = shown.showing(run.job.want)
         self.sources = [reduced(source, self.want) for source in collection.sources]
         self.inputs = run.inputs[first:]
+        self._border = run.first_side - first if first < run.first_side else len(self.sources)  # the sources of the first collection
         self.files = collection.files
         self.first_row = collection.first_row
         begins: list[list[tuple[int, int]]] = [[(0, 0)] for _ in self.sources]  # of each chunk and the end: (place, rows before it)
@@ -102,6 +106,30 @@ class Origin:
             if not isinstance(self.sources[number].path, pa.Table) and self._place(number, row - int(self.first_row[number])) > NEAR:
                 return False
         return True
+
+    def recorded(self, names: Sequence[set[str] | None], folder: Place) -> list[list[Entry]]:
+        """Return the entries of the inputs with these names, or of all, for a file in ``folder`` (`runs.recorded`): of one collection or of two.
+
+        names: those of the first collection and of the second one.
+        """
+        border = self._border
+        if border == len(self.sources):
+            return [self._recorded(slice(None), None if None in names else set().union(*filter(None, names)), folder)]
+        return [self._recorded(side, some, folder) for side, some in zip((slice(border), slice(border, None)), names, strict=True)]
+
+    def _recorded(self, side: slice, names: set[str] | None, folder: Place) -> list[Entry]:
+        found: list[Entry] = []
+        for source, inputs in zip(self.sources[side], self.inputs[side], strict=False):
+            if source.blank or source.name == STDIN or isinstance(source.path, pa.Table):
+                found.append({"source": printable(source.name)})
+                continue
+            for name, path in source.files:
+                if names is None or printable(name) in names:
+                    found.append({"source": printable(name), "path": way(path, folder)})
+                    with suppress(OSError):
+                        if storage.is_still(now := storage.now(path), inputs[name]):
+                            found[-1] |= storage.mark(path, now)
+        return found
 
     def _check(self, number: int, rows: np.ndarray) -> None:
         """Raise DataError if the source of these rows is gone or has changed; of text files, the files of the rows."""

@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from likewise import schema
 from likewise.drawing.numbers import counted
 from likewise.errors import UsageError
 from likewise.io import address
 from likewise.io.placing import new_file, refuse_others
+from likewise.kinds import of_payload
 from likewise.messages import in_document, option
 from likewise.passages.search import MOST_PLACES, Search
 from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.runs import quotes_page as page
+from likewise.runs import recorded
 from likewise.runs.items import Run
 from likewise.runs.origin import Origin
 from likewise.runs.quotes import Passages, Side
@@ -73,6 +76,13 @@ class Quotes(Table):
             made = made.append_column(f"{name}_text", self._origins[number].snippets(rows, length, spans))
         return self._with(data._replace(table=made))
 
+    def _note(self, target: Path) -> dict[bytes, bytes] | None:
+        if self._origins is None or not {f"{name}_source" for name in SIDES} <= {*self.columns}:
+            return None
+        names = [{*pc.unique(self.to_arrow()[f"{name}_source"]).to_pylist()} for name in SIDES]
+        sides = {name: origin.recorded([some, some], target.parent)[0] for name, origin, some in zip(SIDES, self._origins, names, strict=True)}
+        return recorded.metadata("quotes", self.report, sides)
+
     def write_page(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write an HTML page: each suspect with its coverage, and beside it the passages of the corpus. It needs no other file, and no script.
 
@@ -117,12 +127,13 @@ class Quotes(Table):
             here = slice(begin, min(end, begin + page.MOST_PASSAGES))
             found = self[here].to_dicts()
             starts, ends_there = (np.array([one[f"corpus_{edge}"] for one in found]) for edge in ("start", "end"))
+            spans = of_payload(self._origins[0].want.kind).spans(text, [(one["suspect_start"], one["suspect_end"]) for one in found])
             passages = [
                 page.Passage(
-                    one["suspect_start"], one["suspect_end"], one["corpus"], one["corpus_source"], (one["corpus_start"], one["corpus_end"]),
+                    *span, one["corpus"], one["corpus_source"], (one["corpus_start"], one["corpus_end"]),
                     one["agreed"], one["similarity"], *around,
                 )
-                for one, around in zip(found, self._origins[1].parts(of_corpus[here], starts, ends_there, page.AROUND), strict=True)
+                for one, span, around in zip(found, spans, self._origins[1].parts(of_corpus[here], starts, ends_there, page.AROUND), strict=True)
             ]  # fmt: skip
             yield page.Suspect(whole["suspect"], whole["source"], text, whole["covered"], whole["characters"], passages, end - begin)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from likewise.drawing.markup import Html, join, named, table, tag
@@ -110,9 +110,15 @@ def section(suspect: Suspect, place: int) -> Html:
     where = None if str(suspect.id) == suspect.source else join([" in ", named(suspect.source)])
     rest = suspect.number - len(suspect.passages)
     more = tag("p", f"{counted(rest, 'more passage')}; the table has all of them.", class_="faint") if rest else None
-    left = tag("div", tag("h3", "Suspect"), tag("div", *marked(suspect, place), class_="text"))
+    text = marked(suspect.text, [(one.start, one.end) for one in suspect.passages], lambda number: numbered(place, number))
+    left = tag("div", tag("h3", "Suspect"), tag("div", *text, class_="text"))
     right = tag("div", *(article(passage, place, number) for number, passage in enumerate(suspect.passages, 1)), more)
     return tag("section", tag("h2", named(suspect.id), where), tag("p", bar, " ", said), tag("div", left, right, class_="pair"))
+
+
+def numbered(place: int, number: int) -> Html:
+    """The number of a passage where it begins in the suspect, linked to the passage of the corpus."""
+    return tag("a", str(number), id=f"s{place}-{number}", href=f"#c{place}-{number}", class_="number")
 
 
 def article(passage: Passage, place: int, number: int) -> Html:
@@ -144,26 +150,27 @@ def left_out(number: int) -> Html:
     return tag("span", f" … {counted(number, 'character')} … ", class_="cut")
 
 
-def marked(suspect: Suspect, place: int) -> Iterator[object]:
-    """Yield the text of a suspect in pieces, those in passages marked and numbered; of a long text only what is around them."""
-    text = suspect.text
+def marked(text: str, spans: Sequence[tuple[int, int]], number_of: Callable[[int], Html], *, whole: bool = False) -> Iterator[object]:
+    """Yield a text in pieces, those in spans of characters marked; of a long text only what is around them, or all of it.
+
+    number_of: makes the number of a span, from 1, which stands where it begins.
+    """
     begins: dict[int, list[int]] = {}
-    for number, passage in enumerate(suspect.passages, 1):
-        begins.setdefault(passage.start, []).append(number)
-    edges = sorted({0, len(text), *(edge for one in suspect.passages for edge in (one.start, one.end))})
-    starts, ends = sorted(one.start for one in suspect.passages), sorted(one.end for one in suspect.passages)
+    for number, (start, _) in enumerate(spans, 1):
+        begins.setdefault(start, []).append(number)
+    edges = sorted({0, len(text), *chain.from_iterable(spans)})
+    starts, ends = (sorted(one[edge] for one in spans) for edge in range(2))
     open_ = began = ended = 0
     for low, high in pairwise(edges):
         while began < len(starts) and starts[began] <= low:
             began, open_ = began + 1, open_ + 1
         while ended < len(ends) and ends[ended] <= low:
             ended, open_ = ended + 1, open_ - 1
-        for number in begins.get(low, ()):
-            yield tag("a", str(number), id=f"s{place}-{number}", href=f"#c{place}-{number}", class_="number")
+        yield from map(number_of, begins.get(low, ()))
         piece = text[low:high]
         if open_:
-            yield tag("mark", shortened(piece))
-        elif len(text) <= WHOLE or len(piece) <= 3 * AROUND:
+            yield tag("mark", piece if whole else shortened(piece))
+        elif whole or len(text) <= WHOLE or len(piece) <= 3 * AROUND:
             yield piece
         else:
             before = piece[:AROUND] if low else ""

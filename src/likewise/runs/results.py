@@ -19,6 +19,7 @@ from likewise.io.facts import blocks
 from likewise.io.units import Units
 from likewise.messages import quoted
 from likewise.planning.threshold import written
+from likewise.runs import recorded
 from likewise.runs.table import Contents, Data, LazyData, Table
 from likewise.stages import clusters
 from likewise.stages.bins import Scales
@@ -213,6 +214,15 @@ class Pairs(Table):
         if isinstance(self._made, LazyData) or value not in self.columns:
             return None
         return spread(self[value], self.report["threshold"], value)
+
+    def _note(self, target: Path) -> dict[bytes, bytes] | None:
+        if self._origin is None or not {"id_a", "id_b"} <= {*self.columns}:
+            return None
+        verb, table, ends = ("neighbors", self.to_arrow(), "ba") if "k" in self.report else ("pairs", self.to_arrow(), "ab")
+        placed = "source_a" in table.column_names and "source_b" in table.column_names
+        of = [{*pc.unique(table[f"source_{end}"]).to_pylist()} if placed else None for end in ends]  # queries are the second collection
+        entries = self._origin.recorded(of, target.parent)
+        return recorded.metadata(verb, self.report, dict(zip(ends if len(entries) > 1 else ("",), entries, strict=True)))
 
     def above(self, threshold: float | str) -> Pairs:
         """Return the pairs at or above a higher threshold. Raises UsageError for a lower one, or if the pairs have distances."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -18,8 +18,10 @@ from likewise.choices import CHOICES, CsvFormulas
 from likewise.drawing.controls import escaped_json, in_line
 from likewise.errors import LikewiseError, UsageError, missing_part
 from likewise.io import address
+from likewise.io.address import Place
 from likewise.io.ids import from_json
 from likewise.io.placing import refuse_others
+from likewise.runs.recorded import Entry
 from likewise.runs.table_files import write_table
 
 if TYPE_CHECKING:
@@ -96,6 +98,9 @@ class Contents(Protocol):
 
     def near(self, rows: np.ndarray) -> bool:
         """Return True if the rows can be read quickly."""
+
+    def recorded(self, names: Sequence[set[str] | None], folder: Place) -> list[list[Entry]]:
+        """Return the entries of the inputs with these names, or of all, for a file in ``folder`` (`runs.recorded`): of one collection or of two."""
 
 
 class Array(Protocol):
@@ -405,7 +410,15 @@ class Table:
         refuse_others(target, "")
         if target.is_file() and not overwrite:
             raise UsageError(f"{path}: the file exists; overwrite=True replaces it once the new one is complete")
-        write_table(self.to_arrow(), self.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas)
+        self._write(target, overwrite=overwrite, csv_formulas=csv_formulas)
+
+    def _write(self, target: Path, *, overwrite: bool, csv_formulas: CsvFormulas) -> None:
+        note = self._note(target) if target.suffix.lower() == ".parquet" else None
+        write_table(self.to_arrow(), self.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas, note=note)
+
+    def _note(self, target: Path) -> dict[bytes, bytes] | None:
+        """What a file of the table says about its run (`runs.recorded`)."""
+        return None
 
 
 def mask_of(key: Any, rows: int) -> pa.Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,10 +15,17 @@ from likewise.io.placing import new_file
 
 #: Suffixes of files to which tables can be written.
 FORMATS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
+#: Rows of a row group in Parquet, which a reader of single rows reads whole.
+GROUP_ROWS = 2**17
 
 
-def write_table(table: pa.Table, lines: Iterable[str], path: Path, *, overwrite: bool, csv_formulas: CsvFormulas) -> None:
-    """Write a table as Parquet, JSON lines or CSV, by the extension. lines: the rows as JSON. Raises UsageError for other extensions."""
+def write_table(
+    table: pa.Table, lines: Iterable[str], path: Path, *, overwrite: bool, csv_formulas: CsvFormulas, note: Mapping[bytes, bytes] | None = None
+) -> None:
+    """Write a table as Parquet, JSON lines or CSV, by the extension. lines: the rows as JSON. Raises UsageError for other extensions.
+
+    note: metadata, which only Parquet has.
+    """
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise UsageError(f"{path}: name the file .parquet, .jsonl, .csv or .tsv, so that its format is known")
@@ -26,7 +33,10 @@ def write_table(table: pa.Table, lines: Iterable[str], path: Path, *, overwrite:
         if suffix == ".parquet":
             import pyarrow.parquet as pq
 
-            pq.write_table(table, file, compression="zstd")
+            with pq.ParquetWriter(file, table.schema, compression="zstd") as writer:
+                writer.write_table(table, GROUP_ROWS)
+                if note:
+                    writer.add_key_value_metadata(note)
         elif suffix in (".csv", ".tsv"):
             import pyarrow.csv
 
