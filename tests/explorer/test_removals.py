@@ -79,4 +79,4 @@ def test_rows_are_found_by_id_and_by_place(tmp_path: Path) -> None:
     assert removals.find("id", "d499", 10) == ([499], False) and removals.find("id", "nothing", 10) == ([], False)
     all_of_k1 = [number for number, row in enumerate(rows) if row["kept_id"] == "k1"]
     assert removals.find("kept_id", "k1", 1000) == (all_of_k1, False) and removals.find("kept_id", "k1", 2) == (all_of_k1[:2], True)
-    assert removals.at("", rows[70]["source"], 70, 5).rows == [70]
+    assert removals.at(("source", "position"), rows[70]["source"], 70, 5).rows == [70]

@@ -162,7 +162,7 @@ def test_the_interval_covers_as_often_as_it_says() -> None:
 
 def test_verdicts_of_another_explorer_are_seen_and_a_full_disk_is_said(out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copied = shutil.copytree(out, tmp_path / "copied")
-    review, digest = Review(Output(copied)), digest_of(Output(copied).originals.manifest)
+    review, digest = Review(Output(copied), "near-duplicates", ("Removed", "Kept"), audited=True), digest_of(Output(copied).originals.manifest)
     append(review.path, digest, 2, "same", {})
     assert review.verdicts.of == {2: "same"}
     write = os.write

@@ -11,6 +11,7 @@ import random
 import re
 from pathlib import Path
 
+import likewise as lw
 from likewise.drawing.controls import CONTROL
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -33,6 +34,17 @@ SHOP = (
     "article is checked by hand before it leaves the warehouse. Payment by card, invoice or transfer. You may return the {name} within thirty days "
     "without giving a reason. Our staff answers the telephone from Monday to Friday between nine and five. Article {number}, color {color}."
 )
+#: Sentences of essays.
+OWN = [
+    "I read this on the train, and wrote it down before I forgot it.",
+    "Nobody has said it better since.",
+    "My teacher would disagree, but she never gave a reason.",
+    "The second edition leaves this out, which is a pity.",
+    "Whoever has tried it once will not do without it.",
+    "One may doubt that it was meant so, but it is a good thought all the same.",
+    "The rest of the chapter is less clear, and I leave it to the patient reader.",
+    "Let us look at the words themselves.",
+]
 NAMES = ["lamp", "kettle", "bicycle bell", "wool blanket", "desk clock", "garden hose", "bread knife", "rain jacket", "oak stool", "picture frame"]
 COLORS = ["red", "green", "blue", "white", "black"]
 
@@ -78,6 +90,22 @@ def records(count: int = 120, seed: int = 7) -> dict[str, list[dict[str, str]]]:
     return {"handbook": handbook, "mirror": mirror, "shop": shop}
 
 
+def essays(count: int = 12, seed: int = 3) -> list[dict[str, str]]:
+    """Essays of OWN sentences, in which passages of `sections` stand, several of one section, some of them with a few words changed."""
+    draw = random.Random(seed)
+    texts = sections()
+    made = []
+    for number in range(count):
+        parts = []
+        for text in draw.sample(texts, 1 + number % 3):
+            words = text.split()
+            for begin in draw.sample(range(0, len(words) - 20, 30), min(2, len(words) // 50)):
+                quoted = " ".join(words[begin : begin + draw.randint(18, 28)])
+                parts += [" ".join(draw.sample(OWN, draw.randint(1, 3))), changed(quoted, 0.05, draw) if draw.random() < 0.5 else quoted]
+        made.append({"id": f"essay-{number:02}", "text": "\n\n".join([*parts, draw.choice(OWN)])})
+    return made
+
+
 def hostile() -> list[dict[str, str]]:
     """Records whose ids and texts are HOSTILE, each with a near-duplicate."""
     draw = random.Random(1)
@@ -95,6 +123,13 @@ def written(folder: Path, sources: dict[str, list[dict[str, str]]]) -> list[Path
         paths.append(folder / f"{name}.jsonl")
         paths[-1].write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return paths
+
+
+def quoted(folder: Path) -> Path:
+    """The passages of `essays` that stand in two sources of `records`, beside the files of both."""
+    handbook, mirror, essay = written(folder, {name: records()[name] for name in ("handbook", "mirror")} | {"essays": essays()})
+    lw.quotes([handbook, mirror], essay).write(folder / "quotes.parquet")
+    return folder / "quotes.parquet"
 
 
 def visible(text: str) -> str:

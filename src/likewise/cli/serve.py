@@ -9,21 +9,31 @@ from typing import Any
 import click
 
 from likewise.cli.screen import Screen, is_terminal
-from likewise.cli.verbs import folders, verb
+from likewise.cli.verbs import files, inputs, verb
 from likewise.errors import UsageError
 
 
 @verb(
     "serve",
-    "PATH",
+    "PATH [INPUT...]",
     examples=("serve clean", "serve seen.lw --host 0.0.0.0 --token-file tokens"),
     flags="host port token_file durability config quiet verbose color",
-    arguments=[click.Argument(["path"], metavar="PATH", shell_complete=folders)],
-    notes="PATH: an output folder of dedup; or an index: its folder, or its address\n(postgresql://..., valkey://...).",
+    arguments=[click.Argument(["path"], metavar="PATH", shell_complete=files), inputs("INPUT...", required=False)],
+    notes="PATH: an output folder of dedup; a .parquet file of quotes, pairs or neighbors;\n"
+    "or an index: its folder, or its address (postgresql://..., valkey://...).\n"
+    "INPUT: the inputs of the .parquet file, if they were moved.",
     quiet={"help": "Log warnings and errors only."},
     verbose={"help": "Log each request."},
 )
-def command(screen: Screen, path: str, host: str = "127.0.0.1", port: int = 8080, token_file: str | None = None, durability: Any = "commit") -> None:
+def command(
+    screen: Screen,
+    path: str,
+    inputs: tuple[str, ...] = (),
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    token_file: str | None = None,
+    durability: Any = "commit",
+) -> None:
     from likewise.compiled.notice import NOTICE
     from likewise.explorer import serving as explorer
     from likewise.io.manifest import is_output
@@ -36,7 +46,11 @@ def command(screen: Screen, path: str, host: str = "127.0.0.1", port: int = 8080
     tokens = None if token_file is None else Path(token_file)
     with NOTICE.telling(lambda message: log.add("info", "compiling", message=message)):
         shared: Any = {"host": host, "port": port, "token_file": tokens, "log": log, "warn": screen.warn, "tell": tell}
-        if "://" not in path and is_output(Path(path)):
+        if "://" not in path and Path(path).is_file():
+            explorer.start(Path(path), inputs, **shared)
+        elif inputs:
+            raise UsageError(f"{path} {inputs[0]}: only the inputs of a file of quotes, pairs or neighbors are named; give one PATH")
+        elif "://" not in path and is_output(Path(path)):
             explorer.start(Path(path), **shared)
         elif "://" not in path and (Path(path) / "removed.parquet").exists():
             raise UsageError(f"{path}: is not a complete output of dedup: it has no manifest.json; run dedup again, or copy the whole folder")

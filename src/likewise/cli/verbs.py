@@ -34,7 +34,7 @@ VERBS = {
     "index": "Keep items, add more, and find those that are similar to a query.",
     "quotes": "Find passages of a corpus in other texts, exact or edited.",
     "repeats": "Find passages that occur again exactly, such as boilerplate.",
-    "serve": "Explore an output in a browser, or serve an index over HTTP.",
+    "serve": "Explore a result in a browser, or serve an index over HTTP.",
     "features": "Extract feature vectors from images, videos or documents.",
     "doctor": "Check this installation and report missing parts.",
     "schema": "Print the JSON Schema of a --json document.",

@@ -8,17 +8,24 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from likewise.drawing.markup import Html
 from likewise.errors import LikewiseError, UsageError
+from likewise.explorer import pair
+from likewise.explorer.pages import Request
 from likewise.explorer.removals import Removals
+from likewise.explorer.unchanged import Unchanged
 from likewise.explorer.waiting import still_waited_for
 from likewise.io.manifest import MANIFEST
 from likewise.kinds import of_payload
 from likewise.messages import quoted
-from likewise.report.originals import Original, Originals, Place
+from likewise.report.contents import Original, Place
+from likewise.report.differences import Groups
+from likewise.report.originals import Originals
 from likewise.report.own_files import whole
-from likewise.report.pictures import Pictures, pictures_of
+from likewise.report.pictures import LARGE, Pictures, pictures_of
+from likewise.report.precision import Near
+from likewise.report.verdicts import digest_of
 from likewise.runs.shown import in_brief
-from likewise.service.problems import ProblemError
 from likewise.verbs.recomputed import value_now
 
 
@@ -26,8 +33,8 @@ class Output:
     """An output folder. Raises UsageError if it is none, and FormatError if its files are damaged."""
 
     def __init__(self, folder: Path):
-        self.folder = folder
-        self._opened = self._now()
+        self.folder = self.place = folder
+        self.unchanged = Unchanged(folder / MANIFEST, folder)
         self.originals = Originals(folder, still_waited_for)
         self._lock = RLock()
         self._removals: Removals | None = None
@@ -35,32 +42,32 @@ class Output:
             raise UsageError(f"{quoted(str(folder))}: this output has no report; explore an output of dedup")
         self.report: dict[str, Any] = self.originals.report
 
-    def _now(self) -> tuple[int, ...] | None:
-        """What tells the manifest of this result from that of another one in its place; None without a manifest."""
-        try:
-            found = (self.folder / MANIFEST).stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-    def check_same(self) -> None:
-        """Raise ProblemError if this is no longer the folder that was opened: pages, and verdicts, would be about two results at once."""
-        if self._now() != self._opened:
-            raise ProblemError(410, f"{self.folder} was written again, moved or deleted after the explorer had opened it; start the explorer again")
-
     def beginnings(self, places: list[Place]) -> dict[Place, str]:
         """Return how the items begin that can be read quickly, by place. Image files have no beginning."""
-        if of_payload(self.originals.want.kind).files:
+        if of_payload(self.kind).files:
             return {}
         sources = {source for source, _ in places}
         quick = {source for source in sources if not self.unreadable([source]) and self.originals.is_quick(source)}
         found = self.read([place for place in places if place[0] in quick])
-        return {} if isinstance(found, str) else {place: in_brief(self.originals.want.kind, item.text) for place, item in found.items()}
+        return {} if isinstance(found, str) else {place: in_brief(self.kind, item.text) for place, item in found.items()}
 
     @cached_property
     def pictures(self) -> Pictures:
         """Gives the pictures of items that are image files."""
         return pictures_of(self.report, self.originals.run)
+
+    @property
+    def kind(self) -> str:
+        return self.originals.want.kind
+
+    @property
+    def groups(self) -> Groups | None:
+        return self.originals.groups
+
+    @property
+    def exact(self) -> bool:
+        """True if similarities were computed, not estimated."""
+        return bool(self.report["verified"] == "exact")
 
     @property
     def value(self) -> str:
@@ -78,6 +85,31 @@ class Output:
                 path = whole(self.folder, self.originals.manifest, "removed.parquet")
                 self._removals = Removals(path, self.value, float(self.report["threshold"]), [*self.originals.inputs])
             return self._removals
+
+    def pictures_of(self, left: pair.Item, right: pair.Item) -> tuple[Html | None, Html | None]:
+        return self.pictures(left.source, LARGE), self.pictures(right.source, LARGE)
+
+    def both(self, left: pair.Item, right: pair.Item) -> tuple[Original, Original] | str:
+        """Two items, or why they cannot be read."""
+        found = self.read([left.place, right.place])
+        return found if isinstance(found, str) else (found[left.place], found[right.place])
+
+    @property
+    def digest(self) -> str:
+        return digest_of(self.originals.manifest)
+
+    @property
+    def near(self) -> Near:
+        return self.removals.near
+
+    def row(self, number: int) -> dict[str, Any]:
+        """A removal."""
+        return self.removals.rows([number])[0]
+
+    def pair_of(self, number: int, request: Request) -> pair.Pair:
+        """A removed item and the kept one side by side."""
+        found = self.row(number)
+        return pair.beside(self, pair.removed_of(found), pair.kept_of(found), found, request)
 
     def prepare(self) -> None:
         """Read what the lists of clusters and of pairs need."""

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from likewise.drawing.markup import Html, join
-from likewise.explorer.output import Output
 from likewise.explorer.pages import Request
 from likewise.explorer.shared import marked as passages_marked
 from likewise.kinds import of_payload
 from likewise.kinds.kind import DIGITS, NUMBERS, SIGNS, WORDS
 from likewise.report import differences, wording
+from likewise.report.contents import Original
+from likewise.report.differences import Groups
 from likewise.report.examples import marked
-from likewise.report.pictures import LARGE
 from likewise.runs.shown import shortened
 
 #: Characters of two texts that are shown in full; of longer ones, long equal stretches are left out unless the reader asks for them.
 WHOLE = 20_000
+#: Characters of two texts whose shared passages are searched, which takes some hundred bytes a word.
+MOST = 4_000_000
 REASONS = {"exact": "exact copy", "equal": "same shingles", "passage": "shared passage", "rest": "short rest beside a shared passage"}
 
 
@@ -32,6 +34,39 @@ class Item(NamedTuple):
     @property
     def place(self) -> tuple[str, int]:
         return self.source, self.position
+
+
+class Explored(Protocol):
+    """What `beside` needs of a result."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of its items."""
+
+    @property
+    def value(self) -> str:
+        """ "similarity" or "distance"."""
+
+    @property
+    def by(self) -> str:
+        """The measure."""
+
+    @property
+    def exact(self) -> bool:
+        """True if the values of its rows are exact."""
+
+    @property
+    def groups(self) -> Groups | None:
+        """The groups of elements."""
+
+    def pictures_of(self, left: Item, right: Item) -> tuple[Html | None, Html | None]:
+        """The pictures of items that are image files."""
+
+    def both(self, left: Item, right: Item) -> tuple[Original, Original] | str:
+        """Two items, or why they cannot be read."""
+
+    def value_of(self, one: Any, other: Any) -> float | None:
+        """The exact value of two items; None if it cannot be computed."""
 
 
 class Pair(NamedTuple):
@@ -63,20 +98,20 @@ def item_of(row: dict[str, Any], prefix: str) -> Item:
     return Item(row[f"{prefix}id"], row[f"{prefix}source"], row[f"{prefix}position"], span)
 
 
-def beside(output: Output, left: Item, right: Item, removal: dict[str, Any] | None, request: Request) -> Pair:
+def beside(output: Explored, left: Item, right: Item, removal: dict[str, Any] | None, request: Request) -> Pair:
     """The two items. removal: the row of removed.parquet that compared them; without one, they are compared now."""
-    found = output.read([left.place, right.place])
-    look, pictures = of_payload(output.originals.want.kind).look, (output.pictures(left.source, LARGE), output.pictures(right.source, LARGE))
+    found, look, pictures = output.both(left, right), of_payload(output.kind).look, output.pictures_of(left, right)
     class_ = "text digits" if look in (NUMBERS, DIGITS) else "text"
     if isinstance(found, str):
-        return Pair(left, right, None, found, "", how(output, removal, None), class_, False, "", False, pictures)
-    kind = output.originals.want.kind
-    texts = [part(found[item.place].text, item) for item in (left, right)]
+        return without(output, left, right, removal, found)
+    kind = output.kind
+    texts = [part(content.text, item) for content, item in zip(found, (left, right), strict=True)]
     value = None
     if removal is None:
-        value = output.value_of(*(part(found[item.place].item, item) for item in (left, right)))
-    shared = look == WORDS and request.one_of("view", ("differences", "shared"), "differences") == "shared"
-    runs = None if shared else differences.runs(kind, texts[0], texts[1], output.originals.groups)
+        value = output.value_of(*(part(content.item, item) for content, item in zip(found, (left, right), strict=True)))
+    has_passages = look == WORDS and sum(map(len, texts)) <= MOST
+    shared = has_passages and request.one_of("view", ("differences", "shared"), "differences") == "shared"
+    runs = None if shared else differences.runs(kind, texts[0], texts[1], output.groups)
     remark = differences.remark(kind, texts[0], texts[1]).replace("the removed item", "the left item").replace("the kept one", "the right one")
     long = sum(map(len, texts)) > WHOLE and look in (WORDS, SIGNS)
     cut = long and request.query.get("all") != "yes"
@@ -87,7 +122,13 @@ def beside(output: Output, left: Item, right: Item, removal: dict[str, Any] | No
     else:
         markup = join(marked(runs, "delete", whole=not cut)), join(marked(runs, "insert", whole=not cut))
     marks = "shared" if shared else "" if runs is None else "differences"
-    return Pair(left, right, markup, "", remark, how(output, removal, value), class_, cut, marks, look == WORDS, pictures)
+    return Pair(left, right, markup, "", remark, how(output, removal, value), class_, cut, marks, has_passages, pictures)
+
+
+def without(output: Explored, left: Item, right: Item, removal: dict[str, Any] | None, why: str) -> Pair:
+    """The two items without their content. why: it cannot be shown."""
+    pictures = output.pictures_of(left, right)
+    return Pair(left, right, None, why, "", how(output, removal, None), "text", False, "", False, pictures)
 
 
 def part(content: Any, item: Item) -> Any:
@@ -95,14 +136,14 @@ def part(content: Any, item: Item) -> Any:
     return content[slice(*item.span)] if item.span and content is not None else content
 
 
-def how(output: Output, removal: dict[str, Any] | None, value: float | None) -> str:
+def how(output: Explored, removal: dict[str, Any] | None, value: float | None) -> str:
     """How similar two items are. value: as computed now, if no removal compared them."""
     if removal is not None and removal["reason"] in REASONS:
         return REASONS[removal["reason"]]
     about = ""
     if removal is not None:
         value = removal[output.value]
-        about = "" if output.report["verified"] == "exact" else "about "
+        about = "" if output.exact else "about "
     if value is None:
         return f"{output.value} not computed"
     return f"{output.value} {about}{'not defined: both are empty' if math.isnan(value) else wording.amount(value, output.value, output.by)}"

@@ -94,7 +94,7 @@ class Search:
             if removed.rows or kept.rows:
                 return self._listed(removed.rows, kept.rows), removed.more
         if place := self._place(identity):
-            removed, kept = removals.at("", *place, MOST), removals.at("kept_", *place, MOST)
+            removed, kept = removals.at(("source", "position"), *place, MOST), removals.at(("kept_source", "kept_position"), *place, MOST)
             return self._listed(removed.rows, kept.rows), removed.more
         return [], False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from likewise.errors import UsageError
 from likewise.messages import option
@@ -43,7 +43,8 @@ class Exploring:
 
 
 def start(
-    folder: Path,
+    path: Path,
+    inputs: Sequence[str] = (),
     *,
     host: str,
     port: int,
@@ -52,31 +53,37 @@ def start(
     warn: Callable[[str], None],
     tell: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve the pages of an output folder to this machine, until a signal ends the process.
+    """Serve the pages of an output folder, or of a result file, to this machine, until a signal ends the process.
 
-    Raises UsageError for an address that other machines can reach, and for what is no output.
+    inputs: where those of a result file are now. Raises UsageError for an address that other machines can reach, and for what cannot be explored.
     """
-    check_parts("an output is explored with", warn)
+    check_parts("a result is explored with", warn)
+    from likewise.explorer.listing import Listing
     from likewise.explorer.output import Output
-    from likewise.explorer.routes import application
+    from likewise.explorer.routes import application, application_of_file
     from likewise.report.own_files import as_written
     from likewise.service.run import bound, is_loopback, serve
 
     if token_file is not None:
-        raise UsageError(f"{option('token_file', token_file)}: the explorer of an output has no tokens, since it answers this machine only")
+        raise UsageError(f"{option('token_file', token_file)}: the explorer of a result has no tokens, since it answers this machine only")
     if not is_loopback(host):
         raise UsageError(f"{option('host', host)}: other machines can reach this address, and the explorer shows texts to whoever asks; leave it out")
-    with as_written(folder):
-        output = Output(folder)
+    made: Any
+    if path.is_file():
+        explored: Any = Listing(path, inputs)
+        made = application_of_file
+    else:
+        with as_written(path):
+            explored, made = Output(path), application
     listening = bound(host, port)
-    exploring, address = Exploring(log, output.prepare), url_of(host, listening)
+    exploring, address = Exploring(log, explored.prepare), url_of(host, listening)
 
     def started() -> None:
-        log.add("info", "started", url=address, output=str(folder))
+        log.add("info", "started", url=address, output=str(path))
         if tell:
-            tell(f"exploring {folder} at {address}; Ctrl-C stops it")
+            tell(f"exploring {path} at {address}; Ctrl-C stops it")
 
-    serve(exploring, application(exploring, output, host.lower()), listening, started)
+    serve(exploring, made(exploring, explored, host.lower()), listening, started)
 
 
 def of_index(serving: Serving) -> Sequence[Route]:

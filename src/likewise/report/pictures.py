@@ -43,12 +43,19 @@ def pictures_of(report: dict[str, Any], run: dict[str, Any] | None) -> Pictures:
 
 def of_file(entry: dict[str, Any], most: int) -> Html | None:
     """Return the picture of a file that run.json lists; None if it is no image, has changed, or is not on this machine."""
-    from likewise.items.pictures import thumbnail
-
     path = place(entry["path"])
     try:
-        if not isinstance(path, Path) or not storage.is_still(storage.now(path), entry):
-            return None
-        return picture(thumbnail(path.read_bytes(), most), f"{entry['source']}, reduced")
+        still = isinstance(path, Path) and storage.is_still(storage.now(path), entry)
+    except OSError:
+        return None
+    return reduced(path, entry["source"], most) if still else None
+
+
+def reduced(path: Path, source: str, most: int) -> Html | None:
+    """Return the picture of a file; None if it is no image."""
+    from likewise.items.pictures import thumbnail
+
+    try:
+        return picture(thumbnail(path.read_bytes(), most), f"{source}, reduced")
     except (LikewiseError, OSError):
         return None

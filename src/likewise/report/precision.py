@@ -54,7 +54,7 @@ class Judged:
 
 
 class Near:
-    """The near-duplicates of removed.parquet whose value is known, in random order.
+    """The near-duplicates of removed.parquet, or the pairs of a list, whose value is known, in random order.
 
     value: the name of the column. threshold: the limit of the run.
     """
@@ -70,9 +70,12 @@ class Near:
 
     @cached_property
     def near(self) -> np.ndarray:
-        """bool[n]: the removals that are near-duplicates of known value."""
+        """bool[n]: the removals that are near-duplicates of known value; of a list of pairs, all of them."""
+        known = ~np.isnan(self.values)
+        if "reason" not in pq.read_schema(self._path).names:
+            return known
         reasons = pq.ParquetFile(self._path, read_dictionary=["reason"]).read(["reason"])["reason"]
-        return pc.is_in(reasons, pa.array(["near"])).to_numpy() & ~np.isnan(self.values)
+        return pc.is_in(reasons, pa.array(["near"])).to_numpy() & known
 
     @cached_property
     def _hash(self) -> np.ndarray:
