@@ -18,9 +18,10 @@ import pyarrow as pa
 
 from likewise.engines import engine
 from likewise.engines.engine import Found
-from likewise.engines.spark import arrays, budget, colliding, comparing, counting, lazily, settling, writing
+from likewise.engines.spark import arrays, colliding, comparing, counting, lazily, settling, writing
 from likewise.engines.spark import distinct as copies
 from likewise.engines.spark import rows as reading
+from likewise.engines.spark.bands import Banded, Candidates
 from likewise.engines.spark.blocks import packed, part_of, places
 from likewise.engines.spark.distinct import Distinct, InOrder
 from likewise.engines.spark.documents import Rows
@@ -35,9 +36,7 @@ from likewise.records import Chosen, Each
 from likewise.runs import fate
 from likewise.runs.distinct import distinct
 from likewise.runs.items import Items, Run
-from likewise.runs.pair_search import announce_pairs
 from likewise.runs.verify import valued
-from likewise.stages.buckets import candidates_of, spread
 from likewise.stages.counting import Common
 from likewise.stages.settle import Removals
 from likewise.stages.verify import Compared
@@ -98,10 +97,15 @@ class Spark:
     def entries(self) -> DataFrame:
         return self.steps.frame("rows")
 
+    @cached_property
+    def candidates(self) -> Candidates:
+        """Where candidates come from."""
+        assert self.run.job.plan is not None
+        return Banded(self.steps, self.entries, self.run, self.run.job.plan)
+
     def parts(self, items: InOrder) -> int:
         """The number of partitions of keys and pairs."""
-        assert self.run.job.plan is not None
-        return self.partitions or 1 + items.number * self.run.job.plan.bands // colliding.TASK_ENTRIES
+        return self.partitions or self.candidates.parts(items)
 
     def numbered(self, items: Items, **more: np.ndarray) -> InOrder:
         """The step of items that the driver has as arrays, with more columns."""
@@ -110,35 +114,28 @@ class Spark:
         return InOrder(items.number, items.scope, frame, int(items.collection.column("size")[items.member].sum(dtype=np.int64)))
 
     def group(self, items: InOrder) -> None:
-        """Announce that items are grouped, and send their light columns to the partitions of their numbers."""
-        assert self.run.job.plan is not None
-        for said in self.run.job.plan.about_items(items.number):
-            self.run.warn(said)
-        self.run.begin("grouping bands", 0, "bands")
+        """Announce that candidates are searched, and send the items' light columns to the partitions of their numbers."""
+        self.candidates.begin(items)
         self.light = comparing.light_of(self.steps, self.entries, items.frame, self.run.job, self.parts(items))
 
     def pairs(self, items: Items, side: np.ndarray) -> Iterator[PairBlock]:
         some = self.numbered(items, **({"side": side.astype(np.int32)} if len(side) else {}))
         self.group(some)
-        candidates = colliding.pairs(self.steps, self.entries, some.frame, self.run.job, self.parts(some))
-        sizes, times = budget.sizes(self.steps, "pairs")
-        announce_pairs(self.run, candidates_of(sizes, times=times))
+        candidates = self.candidates.pairs(some, self.parts(some))
         self.run.begin("comparing", 0, "pairs")
-        self.compared(some, "similar", candidates.where("later is not null").select("place", "later", "earlier"))
+        self.compared(some, "similar", candidates)
         for table in self.steps.tables("similar", ["later", "earlier", "overlap", "out_of"]):  # a list that is too long ends the run early
             later, earlier, *ratio = (column.to_numpy() for column in table.columns)
             yield PairBlock(earlier, later, valued(Compared(*ratio), self.run.job))
 
     def similar(self, items: InOrder) -> DataFrame:
         """The step of similar pairs, as far as they decide about items."""
-        run = self.run
         self.group(items)
-        candidates = colliding.collide(self.steps, self.entries, items.frame, run.job, items.scope, self.parts(items))
-        run.begin("comparing", 0, "pairs")
-        lists = candidates.where("entry is not null").select(*lazily.LISTS)
-        pairs = colliding.listed_pairs(self.steps)
+        parts = self.parts(items)
+        lists, pairs = self.candidates.lists(items, parts)
+        self.run.begin("comparing", 0, "pairs")
         compare = partial(self.compared, items)
-        return lazily.similar_pairs(self.steps, lists, pairs, items.number, items.scope.fixed, self.parts(items), compare, log=run.note)
+        return lazily.similar_pairs(self.steps, lists, pairs, items.number, items.scope.fixed, parts, compare, log=self.run.note)
 
     def compared(self, items: InOrder, name: str, pairs: DataFrame) -> DataFrame:
         """The step of similar pairs among candidates."""
@@ -147,16 +144,11 @@ class Spark:
 
     def searched(self, items: InOrder) -> tuple[int, Found]:
         """Make the step of matches. Returns the number of compared pairs, and facts about the search."""
-        run, job = self.run, self.run.job
-        assert job.plan is not None
-        similar = self.similar(items)
+        parts, similar = self.parts(items), self.similar(items)
         compared = sum(self.steps.filled(f"{name}-near", "later") for name in self.listed)
-        settling.settled(self.steps, similar, items.number, self.parts(items), log=run.note)
+        settling.settled(self.steps, similar, items.number, parts, log=self.run.note)
         removed = self.steps.frame("matches").where("best").selectExpr("later as item")
-        plan, compare = job.plan, partial(self.compare, items)
-        hottest, cut = budget.estimate(self.steps, removed, plan.bands, items.scope, job.seed, self.parts(items), compare)
-        recall = cut.recall(plan.recall, self.steps.rows(self.matches))
-        return compared, Found(recall, spread(*budget.sizes(self.steps, *colliding.STEPS)), cut, hottest, {})
+        return compared, self.candidates.found(items, removed, self.steps.rows(self.matches), parts, partial(self.compare, items))
 
     @property
     def matches(self) -> str:
