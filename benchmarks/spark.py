@@ -34,6 +34,7 @@ HERE = Path(__file__).resolve().parent
 LIKEWISE = [sys.executable, "-P", "-m", "likewise", "dedup"]
 SETTING = ["--by", "whitespace:5", "--threshold", "0.8", "-q"]
 NAMES = ("likewise, one machine", "likewise, Spark", "MLlib, 5 tables", "MinHash in the manner of text-dedup")
+EXACT = ("likewise, one machine, exact join", "likewise, Spark, exact join")
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: processes whose parents end become children of this one, so that their time is known
 
 
@@ -167,7 +168,8 @@ def scores(kept: np.ndarray, similar: np.ndarray, number: int) -> dict[str, floa
 def commands(corpus: Path, out: Path, master: str) -> dict[str, list[str]]:
     likewise = [*LIKEWISE, str(corpus), "-o", str(out), *SETTING, "--overwrite"]
     peers = ([sys.executable, str(HERE / "peers" / name), str(corpus), str(out), master] for name in ("spark_mllib.py", "spark_minhash.py"))
-    return dict(zip(NAMES, [likewise, [*likewise, "--engine", "spark", "--master", master], *peers], strict=True))
+    here, there = ([*likewise, *more] for more in ([], ["--engine", "spark", "--master", master]))
+    return dict(zip(NAMES, [here, there, *peers], strict=True)) | dict(zip(EXACT, [[*each, "--exact"] for each in (here, there)], strict=True))
 
 
 def main() -> None:
@@ -176,7 +178,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--master", default=f"local[{contest.CORES}]")
     parser.add_argument("--memory", default="4g", help="of the heap of Java")
-    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES)
+    parser.add_argument("--only", nargs="+", choices=(*NAMES, *EXACT), default=NAMES)
     options = parser.parse_args()
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)

@@ -5,27 +5,23 @@ from __future__ import annotations
 import json
 from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from engine_jobs import JOBS, LARGE, halved, lines, same_output, words
+from engine_jobs import JOBS, LARGE, halved, lines, words
 
 import likewise as lw
 from likewise.engines.spark import hot, lazily, ordered, removed, settling
 from likewise.engines.spark.engine import Spark
-from likewise.report.made import compared_with
 from likewise.runs import removal, tables
-from likewise.runs.removal import remove
-from likewise.runs.session import resolved, started
 from likewise.stages import walk
 from likewise.stages.settle import most_similar
+from spark_runs import agree, on_spark
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
-#: Jobs without bands, which Spark does not run.
-JOINED = ("sets, as is cheaper", "sets, none missed", "strings")
+#: Jobs that Spark does not run.
+JOINED = ("strings",)
 #: Job, partitions, bytes of a task and rows of a batch: some that cover what differs, and with --all every job.
 FEW = [
     ("texts", 2, 8_000, 4096),
@@ -33,6 +29,7 @@ FEW = [
     ("banners", 7, 50_000, 4096),
     ("weighted sets", 3, 8_000, 4096),
     ("lines by group, without common words", 3, 4_000, 4096),
+    ("sets, as is cheaper", 7, 3_000, 100),
 ]
 #: Jobs with a second collection, and whether the first one is also compared with itself; with --all both.
 SECOND = [("texts by group", True), ("banners", False)]
@@ -49,19 +46,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(("job", "parts", "task", "batch"), ALL if metafunc.config.getoption("--all") else FEW)
     if "also_inside" in metafunc.fixturenames:
         metafunc.parametrize(("job", "also_inside"), SECOND if metafunc.config.getoption("--all") else SECOND[:1])
-
-
-def on_spark(session: Any, given: Any, out: Path, parts: int, task: int = 8_000, **choices: Any) -> lw.Removal:
-    """`lw.dedup` by Spark, in ``parts`` partitions; each task reads ``task`` bytes."""
-    against, choices = compared_with(choices.pop("against", None), choices)
-    with started(given, resolved([given, against], choices), "dedup", out, None, against) as (sources, run):
-        return remove(sources, run, Spark(run, session, partitions=parts, task_bytes=task), out)
-
-
-def agree(local: lw.Removal, found: lw.Removal) -> None:
-    assert found.report == local.report
-    assert found.compared >= found.report["matched"]
-    same_output(found.out, local.out)
 
 
 def test_partitions_tasks_and_batches_do_not_change_a_byte(tmp_path, spark, monkeypatch, job, parts, task, batch):

@@ -21,7 +21,7 @@ HERE = "run it on one machine, without --engine spark"
 @pytest.fixture
 def inputs(folder: Path) -> Path:
     rng = np.random.default_rng(1)
-    rows = [{"text": f"text {i}", "elements": rng.integers(0, 500, 9).tolist(), "bits": "a0b1"} for i in range(50)]
+    rows = [{"text": f"text {i}", "elements": rng.integers(0, 500, 9).tolist(), "bits": "a0b1", "numbers": [i, 1.5]} for i in range(50)]
     (folder / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return folder
 
@@ -32,10 +32,17 @@ def inputs(folder: Path) -> Path:
         (["dedup", "-o", "out", "--level", "passage"], f"--engine spark: passages are found on one machine only; {HERE}"),
         (["dedup", "-o", "out", "--sketches"], "--engine spark: --sketches is written on one machine only; leave one of them out"),
         (["dedup", "-o", "out", "--by", "levenshtein", "--within", 2], f"--engine spark: --by levenshtein compares strings without bands; {HERE}"),
-        (["dedup", "-o", "out", "--exact"], f"--engine spark: --exact joins texts on one machine only; leave it out, or {HERE}"),
         (
-            ["dedup", "-o", "out", "--by", "elements", "--threshold", 0.8],
-            "--engine spark: these sets would be joined on one machine, which is cheaper; add --bands 16 --rows 6, which has the same recall",
+            ["dedup", "-o", "out", "--by", "weighted", "--field", "elements", "--exact"],
+            f"--engine spark: --exact joins weighted sets on one machine only; leave it out, or {HERE}",
+        ),
+        (
+            ["dedup", "-o", "out", "--by", "cosine", "--field", "numbers", "--threshold", 0.8],
+            "--engine spark: these vectors would be joined on one machine, which is cheaper; add --bands",
+        ),
+        (
+            ["pairs", "--by", "words:5/containment", "--threshold", 0.8],
+            f"--engine spark: --by words:5/containment compares texts without bands; {HERE}",
         ),
         (["dedup", "-o", "out"], "--master spark://127.0.0.1:1: no connection within 10 seconds (127.0.0.1 port 1: Connection refused); "),
     ],

@@ -62,7 +62,9 @@ def refuse(job: Job) -> None:
         raise UsageError(f"{asked}: items are compared with an index on one machine only; {here}")
     if job.plan is not None:
         return
-    if job.compared.bands == NEVER or job.base.bandless:
+    if job.compared.keyed and not job.contained:
+        return
+    if job.compared.bands == NEVER or job.base.bandless or job.contained:
         raise UsageError(f"{asked}: {option('by', str(job.method))} compares {job.compared.name} without bands; {here}")
     plan = choose(method=job.method, facts=job.facts, **options.asked)
     layout = f"{option('bands', plan.bands)} {option('rows', plan.rows)}"

@@ -34,6 +34,9 @@ ENTRY_COST, COMPARE_COST, WORD_COST = 35.0, 0.1, 0.04
 #: Limits of the layouts considered: tables, and blocks beyond the number of differing bits; and the sample of codes they are tried on.
 MOST_TABLES, MOST_BLOCKS, SAMPLE = 500, 12, 2048
 
+#: How codes are joined, for the report.
+BY_BLOCKS = "blocks of bits"
+
 #: Returns the similar pairs among candidates, left and right int64[m], and the number of exactly computed ones.
 Check = Callable[[np.ndarray, np.ndarray], tuple[PairBlock, int]]
 #: The similarities of the i-th items, left and right int64[m]: float64[m].
@@ -215,8 +218,8 @@ def code_join(codes: np.ndarray, bits: int, within: int, *, walk: bool = False, 
     def check(left: np.ndarray, right: np.ndarray) -> tuple[PairBlock, int]:
         return PairBlock(left, right, distances_of(codes, left, right).astype(np.float64)), len(left)
 
-    tables, cost = cheapest(codes, bits, within, walk)
-    return TableJoin(codes, tables, within, within, check, cost=cost, reported=named("blocks of bits", bits), **how)
+    tables, cost = cheapest(codes[sample_of(len(codes))], len(codes), bits, within, walk=walk)
+    return TableJoin(codes, tables, within, within, check, cost=cost, reported=named(BY_BLOCKS, bits), **how)
 
 
 def all_pairs_join(count: int, check: Check, cost: float = 0.0, dimension: int = 0, **how: Any) -> TableJoin:
@@ -247,22 +250,26 @@ def named(by: str, dimension: int, **more: Any) -> dict[str, Any]:
     return {"join": {"by": by, "dimension": dimension, **more}, "curve": []}
 
 
-def cheapest(codes: np.ndarray, bits: int, within: int, walk: bool = False) -> tuple[Tables, float]:
+def sample_of(count: int) -> np.ndarray:
+    """The codes, of so many, that a layout is tried on: int64[k], ascending."""
+    return np.unique(np.random.default_rng(0).integers(0, max(1, count), SAMPLE)) if count else np.zeros(0, np.int64)
+
+
+def cheapest(sample: np.ndarray, count: int, bits: int, within: int, *, walk: bool = False, entry: float = ENTRY_COST) -> tuple[Tables, float]:
     """The layout of minimum predicted cost, and its cost: one table in which all codes collide, or keys of some of many blocks.
 
-    The cost is predicted from the keys of a sample.
+    The cost is predicted from the keys of a sample of ``count`` codes. entry: nanoseconds for an entry of a table.
     """
-    count = len(codes)
-    sample = read_only(codes[np.unique(np.random.default_rng(0).integers(0, max(1, count), SAMPLE))] if count else codes)
+    sample = read_only(sample)
     if walk:
         sample = dissimilar(sample, within)
     best, least = Tables.bands(1, 0), math.inf
     for blocks in range(max(within, 1), min(bits, within + MOST_BLOCKS) + 1):
         number = math.comb(blocks, within)
-        if number > MOST_TABLES or number * ENTRY_COST * count >= least:
+        if number > MOST_TABLES or number * entry * count >= least:
             break
         tables = Tables.pigeonhole(bits, blocks, within)
-        if (price := cost(sample, tables, count)) < least:
+        if (price := cost(sample, tables, count, entry)) < least:
             best, least = tables, price
     return best, least
 
@@ -276,7 +283,7 @@ def dissimilar(codes: np.ndarray, within: int) -> np.ndarray:
     return read_only(codes[alone])
 
 
-def cost(sample: np.ndarray, tables: Tables, items: int) -> float:
+def cost(sample: np.ndarray, tables: Tables, items: int, entry: float = ENTRY_COST) -> float:
     """The predicted cost in nanoseconds of one core. A key's share of the pairs is that of the sample, but at least that of random bits."""
     each = COMPARE_COST + WORD_COST * min(4, sample.shape[1])
     none = np.zeros(0, np.uint8), np.zeros(0, np.uint64)
@@ -284,5 +291,5 @@ def cost(sample: np.ndarray, tables: Tables, items: int) -> float:
     for pieces, width in zip(tables.pieces, tables.widths.tolist(), strict=True):
         collisions = split_rows(sort_table(sample, pieces, *none), False, 1, WORK_AT_ONCE)[1]
         share = max(2.0**-width, collisions / max(1, len(sample) * (len(sample) - 1) / 2))
-        total += ENTRY_COST * items + each * share * items * items / 2
+        total += entry * items + each * share * items * items / 2
     return total

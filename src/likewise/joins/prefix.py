@@ -78,8 +78,13 @@ def signs_of(ranking: Ranked, lacking: Longs) -> NDArray[np.uint64]:
     alone = ranking.size.astype(np.int64) - ranking.shared
     some = lacking >= alone
     size, most = float(ranking.shared[some].mean()) if some.any() else 0.0, float((lacking - alone)[some].mean()) if some.any() else 0.0
+    return np.asarray(kernels.sign(ranking.tokens, ranking.first, ranking.shared, enough_words(size, most)))
+
+
+def enough_words(size: float, most: float) -> int:
+    """The fewest words of signs (`signs_of`) for sets of ``size`` elements, of which similar ones lack at most ``most``; 0 if even eight do not."""
     enough = [words for words in (1, 2, 4, 8) if 32 * words * -math.expm1(-size / (16 * words)) >= CLEARLY * 2 * (most + 1)]
-    return np.asarray(kernels.sign(ranking.tokens, ranking.first, ranking.shared, enough[0] if enough else 0))
+    return enough[0] if enough else 0
 
 
 def groups(per: NDArray[np.uint64] | None, n: int) -> Longs:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from likewise.io.inputs import Source
     from likewise.job import Job
+    from likewise.joins.keys import Keys
     from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
     from likewise.methods import Measure, Text
@@ -55,7 +56,7 @@ class Codes(Stored):
     remark = BITS_OF_NUMBERS
     measures = (HAMMING,)
     bands = ASKED
-    needs_data = True
+    needs_data = keyed = True
 
     def width_of(self, width: int) -> str:
         return counted(width, "bit")
@@ -136,6 +137,13 @@ class Codes(Stored):
         n = len(words[1]) - 1
         codes = self.searched(words, job) if n else np.zeros((0, 1), np.uint64)
         return code_join(codes, job.dimension, int(job.threshold), walk=walk, per=per, workers=workers)
+
+    def keys(self, items: int, words: int, sample: Callable[[np.ndarray], Words], job: Job, *, walk: bool) -> Keys:
+        from likewise.joins.hamming_join import sample_of
+        from likewise.joins.keys import TableKeys
+
+        codes = sample(sample_of(items))[0].reshape(-1, -(-job.dimension // 64))
+        return TableKeys.of_sample(codes, items, job.dimension, int(job.threshold), walk=walk)
 
     def rule(self, job: Job, mode: int) -> Any:
         from likewise.kernels.compare import CodeRule

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from likewise.items.documents import Shingled
     from likewise.items.ignored import Ignored
     from likewise.items.payloads import Rows
+    from likewise.joins.keys import Keys
     from likewise.joins.pairs import Among, Join
     from likewise.methods import Measure, Text
     from likewise.nearest.search import Found
@@ -130,6 +131,7 @@ class Kind:
     ruled: bool = True  # items are compared by a rule of kernels.compare
     sets: bool = False  # items are compared as sets of words, by Jaccard similarity
     all_compared: bool = False  # its exact join compares all pairs
+    keyed: bool = False  # its join can be done by keys of items, in parts
     audited: bool = True  # an exact search exists, so results can be audited
     sparse: bool = False  # vectors stored by their nonzero coordinates
 
@@ -156,6 +158,13 @@ class Kind:
         raise NotImplementedError
 
     # A kind defines these where it is of the sort that they name, or differs.
+
+    def keys(self, items: int, words: int, sample: Callable[[np.ndarray], Words], job: Job, *, walk: bool) -> Keys:
+        """The keys by which its join is done in parts, for kinds that are ``keyed``.
+
+        items, words: their numbers. sample: returns the words of items, given by number, ascending. walk: as for `join`.
+        """
+        raise NotImplementedError
 
     def known(self, width: int) -> Any:
         """A batch of one item that never changes. Two versions that sketch it differently must not share an index.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from likewise.job import Job
+    from likewise.joins.keys import Keys
     from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
     from likewise.methods import Measure, Text
@@ -50,7 +51,7 @@ class Sets(Stored):
     hashed = True
     longest, shortest = "the one with the most elements", "the one with the fewest elements"
     measures = (ELEMENTS,)
-    sets = weighed = grouped = True
+    sets = keyed = weighed = grouped = True
 
     def readable(self, raw: bytes, want: Want) -> str:
         return f"{len(self.item_of(raw, want, 0)):,} elements"
@@ -107,6 +108,11 @@ class Sets(Stored):
 
         ranking = ranked(*words, side=among.side, workers=workers)
         return SetJoin(ranking, job.threshold, among=among, per=per, contained=job.contained, workers=workers)
+
+    def keys(self, items: int, words: int, sample: Callable[[np.ndarray], Words], job: Job, *, walk: bool) -> Keys:
+        from likewise.joins.keys import PrefixKeys
+
+        return PrefixKeys.of_size(job.threshold, words / max(1, items))
 
     def rule(self, job: Job, mode: int) -> Any:
         from likewise.kernels.compare import SetRule

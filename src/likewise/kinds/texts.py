@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from likewise.items.documents import Shingled
     from likewise.items.ignored import Ignored
     from likewise.job import Job
+    from likewise.joins.keys import Keys
     from likewise.joins.pairs import Among, Join
     from likewise.kinds.kind import Words
     from likewise.methods import Measure, Text
@@ -46,7 +47,7 @@ class Texts(Stored):
     look, marked = WORDS, ("words", "Differences in case and punctuation are marked even if the comparison ignores them. ")
     same = "The two texts are the same, character by character."
     cut = ELEMENTS
-    sets = True
+    sets = keyed = True
 
     def known(self, width: int) -> Any:
         return [KNOWN]
@@ -114,6 +115,11 @@ class Texts(Stored):
         from likewise.kinds.sets import KIND as SETS
 
         return SETS.join(words, job, among=among, per=per, walk=walk, workers=workers)
+
+    def keys(self, items: int, words: int, sample: Callable[[np.ndarray], Words], job: Job, *, walk: bool) -> Keys:
+        from likewise.kinds.sets import KIND as SETS
+
+        return SETS.keys(items, words, sample, job, walk=walk)
 
     def rule(self, job: Job, mode: int) -> Any:
         from likewise.kinds.sets import KIND as SETS

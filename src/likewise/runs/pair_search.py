@@ -82,24 +82,29 @@ def join_of(items: Items, run: Run, among: Among = ALL, *, walk: bool = False) -
     find = kind.all_pairs if run.job.base.measured else kind.join
     found = find(words(items, run), run.job, among=among, per=per if per.any() else None, walk=walk, workers=run.workers)
     if kind.sets:
-        announce(items, run, "joined", 0.0 if walk else found.cost)  # a walk skips most pairs among many similar sets
+        announce(len(items.member), run, "joined", 0.0 if walk else found.cost)  # a walk skips most pairs among many similar sets
     else:
-        announce(items, run, "compared", found.cost * wanted(among.side))
+        announce(len(items.member), run, "compared", found.cost * wanted(among.side))
     return found
 
 
-def announce(items: Items, run: Run, what: str, cost: float) -> None:
-    """Warn that a search will take long, once a run, though an audit searches twice. cost: nanoseconds of one core."""
+def announce(number: int, run: Run, what: str, cost: float) -> None:
+    """Warn that a search among items will take long, once a run, though an audit searches twice. cost: nanoseconds of one core."""
     if cost > LONG:
-        run.warn(f"{len(items.member):,} {run.job.compared.name} will be {what}; expect about {cost / 60e9:,.0f} minutes on one core")
+        run.warn(f"{number:,} {run.job.compared.name} will be {what}; expect about {cost / 60e9:,.0f} minutes on one core")
 
 
 def wanted(side: np.ndarray | None) -> float:
     """The share of all pairs that cross the two sides."""
-    if side is None or len(side) < 2:
+    if side is None or not len(side):
         return 1.0
-    a, b, both = (float(np.count_nonzero(side == one)) for one in (1, 2, 3))
-    return (a * b + (a + b) * both + both * (both - 1) / 2) / (len(side) * (len(side) - 1) / 2)
+    a, b, both = (int(np.count_nonzero(side == one)) for one in (1, 2, 3))
+    return across(a, b, both, len(side))
+
+
+def across(a: int, b: int, both: int, number: int) -> float:
+    """The share of the pairs of so many items that cross two sides, of which items of A, B or both are known."""
+    return 1.0 if number < 2 else (a * b + (a + b) * both + both * (both - 1) / 2) / (number * (number - 1) / 2)
 
 
 def pair_source(job: Job) -> Callable[[Items, Run, np.ndarray], Iterator[PairBlock]]:

@@ -91,6 +91,44 @@ class Lists(NamedTuple):
         return pairs.T
 
 
+def lists_of_pairs(later: np.ndarray, earlier: np.ndarray) -> Lists:
+    """Candidate pairs, int64[p] each, as lists: one for each later item, which reads it. A pair may be repeated."""
+    order = np.lexsort((earlier, later))
+    later, earlier = later[order], earlier[order]
+    new = np.append(True, (np.diff(later) != 0) | (np.diff(earlier) != 0))[: len(later)]
+    later, earlier = later[new], earlier[new]
+    begin = np.flatnonzero(np.diff(later, prepend=-1))
+    ends = np.append(begin[1:], len(later))[: len(begin)]
+    item = np.insert(earlier, ends, later[begin])
+    reads = np.zeros(len(item), bool)
+    reads[ends + np.arange(len(ends))] = True
+    return Lists(np.append(begin, len(later)) + np.arange(len(begin) + 1), item, ~reads, reads)
+
+
+def whole_lists(keys: np.ndarray, rank: np.ndarray, scope: Scope) -> Lists:
+    """All pairs in buckets of two items or more, as lists. keys: uint64[n]. rank: int64[n], the places of the items in priority order."""
+    order = np.lexsort((rank, keys))
+    keys, rank = keys[order], rank[order]
+    new = np.ones(len(keys), bool)
+    new[1:] = keys[1:] != keys[:-1]
+    stays = rank < scope.fixed
+    return pruned(Lists(np.append(np.flatnonzero(new), len(keys)), rank, stays | scope.inside, ~stays))
+
+
+def in_parts(lists: Lists, most: int) -> Iterator[Lists]:
+    """The same candidate pairs, in order, as lists with at most so many pairs, or those of one reader."""
+    ends = np.cumsum(np.where(lists.reads, before(lists.begin, lists.listed), 0))
+    begin = 0
+    while begin < len(ends):
+        end = max(begin + 1, int(np.searchsorted(ends, (ends[begin - 1] if begin else 0) + most, side="right")))
+        number = int(np.searchsorted(lists.begin, begin, side="right")) - 1  # of the list that may have begun before
+        first, last = int(lists.begin[number]), int(np.searchsorted(lists.begin, end))
+        here = slice(first, end)
+        borders = np.append(lists.begin[number:last], end) - first
+        yield Lists(borders, lists.item[here], lists.listed[here], lists.reads[here] & (np.arange(first, end) >= begin))
+        begin = end
+
+
 class Collisions(NamedTuple):
     """Some buckets of one band, of two items or more."""
 

@@ -28,8 +28,8 @@ class Candidates(Protocol):
     def parts(self, items: InOrder) -> int:
         """The number of partitions of keys and pairs that the items need."""
 
-    def begin(self, items: InOrder) -> None:
-        """Announce that candidates are searched."""
+    def begin(self, items: InOrder, share: float, walk: bool) -> None:
+        """Announce that candidates are searched, before anything else. share: of all pairs that are wanted. walk: most similar ones are not."""
 
     def lists(self, items: InOrder, parts: int) -> tuple[DataFrame, int]:
         """The candidates of a removal as rows of whole lists (`lazily.LISTS`), and the number of pairs in them, repeated ones included."""
@@ -52,14 +52,14 @@ class Banded(NamedTuple):
     def parts(self, items: InOrder) -> int:
         return 1 + items.number * self.plan.bands // colliding.TASK_ENTRIES
 
-    def begin(self, items: InOrder) -> None:
+    def begin(self, items: InOrder, share: float, walk: bool) -> None:
         for said in self.plan.about_items(items.number):
             self.run.warn(said)
         self.run.begin("grouping bands", 0, "bands")
 
     def lists(self, items: InOrder, parts: int) -> tuple[DataFrame, int]:
         found = colliding.collide(self.steps, self.entries, items.frame, self.run.job, items.scope, parts)
-        return found.where("entry is not null").select(*LISTS), colliding.listed_pairs(self.steps)
+        return found.where("entry is not null").select(*LISTS), colliding.listed_pairs(self.steps, *colliding.STEPS)
 
     def pairs(self, items: InOrder, parts: int) -> DataFrame:
         found = colliding.pairs(self.steps, self.entries, items.frame, self.run.job, parts)

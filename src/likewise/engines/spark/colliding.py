@@ -90,9 +90,9 @@ def collide(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, scope:
     return first.unionByName(steps.table("split", lambda: united(split)))
 
 
-def listed_pairs(steps: Steps) -> int:
-    """The number of candidate pairs in the lists, counted in each band."""
-    return sum(int(flat(steps.read(step, ["pairs"], pc.is_valid(pc.field("pairs")))["pairs"], np.int64).sum()) for step in STEPS)
+def listed_pairs(steps: Steps, *names: str) -> int:
+    """The number of candidate pairs in the lists of steps, counted in each of them."""
+    return sum(int(flat(steps.read(name, ["pairs"], pc.is_valid(pc.field("pairs")))["pairs"], np.int64).sum()) for name in names)
 
 
 def pairs(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, parts: int) -> DataFrame:

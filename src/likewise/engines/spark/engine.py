@@ -25,6 +25,7 @@ from likewise.engines.spark.bands import Banded, Candidates
 from likewise.engines.spark.blocks import packed, part_of, places
 from likewise.engines.spark.distinct import Distinct, InOrder
 from likewise.engines.spark.documents import Rows
+from likewise.engines.spark.keyed import Joined
 from likewise.engines.spark.outcome import outcome
 from likewise.engines.spark.removed import remembered
 from likewise.engines.spark.steps import Steps
@@ -36,6 +37,7 @@ from likewise.records import Chosen, Each
 from likewise.runs import fate
 from likewise.runs.distinct import distinct
 from likewise.runs.items import Items, Run
+from likewise.runs.pair_search import across, wanted
 from likewise.runs.verify import valued
 from likewise.stages.counting import Common
 from likewise.stages.settle import Removals
@@ -100,8 +102,8 @@ class Spark:
     @cached_property
     def candidates(self) -> Candidates:
         """Where candidates come from."""
-        assert self.run.job.plan is not None
-        return Banded(self.steps, self.entries, self.run, self.run.job.plan)
+        plan = self.run.job.plan
+        return Joined(self.steps, self.entries, self.run) if plan is None else Banded(self.steps, self.entries, self.run, plan)
 
     def parts(self, items: InOrder) -> int:
         """The number of partitions of keys and pairs."""
@@ -113,14 +115,14 @@ class Spark:
         frame = self.steps.put("items", pa.table({"rank": rank[items.member], "item": np.arange(items.number), **more}))
         return InOrder(items.number, items.scope, frame, int(items.collection.column("size")[items.member].sum(dtype=np.int64)))
 
-    def group(self, items: InOrder) -> None:
-        """Announce that candidates are searched, and send the items' light columns to the partitions of their numbers."""
-        self.candidates.begin(items)
+    def group(self, items: InOrder, share: float, *, walk: bool = False) -> None:
+        """Announce that candidates are searched (`Candidates.begin`), and send the items' light columns to the partitions of their numbers."""
+        self.candidates.begin(items, share, walk)
         self.light = comparing.light_of(self.steps, self.entries, items.frame, self.run.job, self.parts(items))
 
     def pairs(self, items: Items, side: np.ndarray) -> Iterator[PairBlock]:
         some = self.numbered(items, **({"side": side.astype(np.int32)} if len(side) else {}))
-        self.group(some)
+        self.group(some, wanted(side))
         candidates = self.candidates.pairs(some, self.parts(some))
         self.run.begin("comparing", 0, "pairs")
         self.compared(some, "similar", candidates)
@@ -130,7 +132,8 @@ class Spark:
 
     def similar(self, items: InOrder) -> DataFrame:
         """The step of similar pairs, as far as they decide about items."""
-        self.group(items)
+        fixed, inside = items.scope
+        self.group(items, 1.0 if inside else across(items.number - fixed, fixed, 0, items.number), walk=inside)
         parts = self.parts(items)
         lists, pairs = self.candidates.lists(items, parts)
         self.run.begin("comparing", 0, "pairs")
@@ -144,7 +147,8 @@ class Spark:
 
     def searched(self, items: InOrder) -> tuple[int, Found]:
         """Make the step of matches. Returns the number of compared pairs, and facts about the search."""
-        parts, similar = self.parts(items), self.similar(items)
+        similar = self.similar(items)
+        parts = self.parts(items)
         compared = sum(self.steps.filled(f"{name}-near", "later") for name in self.listed)
         settling.settled(self.steps, similar, items.number, parts, log=self.run.note)
         removed = self.steps.frame("matches").where("best").selectExpr("later as item")

@@ -19,7 +19,7 @@ from likewise.engines.spark.settling import Log, settled, united
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
 from likewise.engines.spark.told import ITEM, SAID, Columns, said, schema, with_told
-from likewise.stages.candidates import Lists, in_pairs, selected
+from likewise.stages.candidates import Lists, in_pairs, in_parts, selected
 from likewise.stages.lazy import ROUNDS, first_pairs, late, late_pairs, left
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ LISTS = ["list", "length", "entry", "flags"]
 ENTRIES = ["entry", "list", "flags"]
 PAIRS = ["later", "earlier"]
 LISTED, READS = 1, 2
+#: Pairs that a task lists at once.
+LISTED_AT_ONCE = 1 << 21
 #: The number of an item is twice the round that decided it, plus 1 if it is removed.
 REMOVED = 1
 
@@ -125,9 +127,10 @@ def several(batches: Iterable[pa.RecordBatch], at: np.ndarray) -> Iterator[tuple
 
 def list_all(batches: Iterator[pa.RecordBatch], at: np.ndarray, many: np.ndarray) -> Iterator[pa.RecordBatch]:
     """Lists -> their pairs, for their partitions (`hot.pair_part`)."""
-    for lists, _ in several(batches, at):
-        later, earlier = lists.item[lists.places()]
-        yield packed(pair_part(later, earlier, len(at), many), at, PAIRS, later=later, earlier=earlier)
+    for several_lists, _ in several(batches, at):
+        for lists in in_parts(several_lists, LISTED_AT_ONCE):
+            later, earlier = lists.item[lists.places()]
+            yield packed(pair_part(later, earlier, len(at), many), at, PAIRS, later=later, earlier=earlier)
 
 
 def list_first(batches: Iterator[pa.RecordBatch], at: np.ndarray, many: np.ndarray) -> Iterator[pa.RecordBatch]:
