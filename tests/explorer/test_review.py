@@ -19,6 +19,7 @@ from explorers import get, post, words
 from likewise.errors import FormatError
 from likewise.explorer.output import Output
 from likewise.explorer.review import Review
+from likewise.report import precision
 from likewise.report.precision import Near, interval
 from likewise.report.verdicts import append, digest_of, path_of, read
 from services import Service, command
@@ -128,7 +129,7 @@ def test_the_interval_is_that_of_the_binomial_distribution() -> None:
 
 
 @pytest.mark.parametrize(("value", "threshold"), [("similarity", 0.5), ("distance", 4.0)])
-def test_ranges_divide_the_near_duplicates(tmp_path: Path, value: str, threshold: float) -> None:
+def test_ranges_divide_the_near_duplicates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, threshold: float) -> None:
     """Each pair is in one range, also on the edges; orders are those of all pairs, so the first ones of each are a sample of it."""
     end = 0.0 if value == "distance" else 1.0
     inner = [threshold + (end - threshold) * (place + 0.5) / 99 for place in range(99)]
@@ -144,6 +145,10 @@ def test_ranges_divide_the_near_duplicates(tmp_path: Path, value: str, threshold
     for number in range(10):
         assert near.first(number, 1000).tolist() == [row for row in order if row in ranges[number]]
         assert near.first(number, 3).tolist() == near.first(number, 1000).tolist()[:3]
+    monkeypatch.setattr(precision, "AHEAD", 1)
+    again = Near(tmp_path / "r.parquet", value, threshold)
+    for most in (1, 2, 8, 5, 40, 1000):  # what is remembered grows
+        assert again.first(None, most).tolist() == order[:most]
     said = dict.fromkeys(order[:7], "same") | {order[8]: "different"}
     assert (near.judged(None, said).same, near.judged(None, said).different) == (7, 0)
     assert near.next(None, said) == (order[7], 7)

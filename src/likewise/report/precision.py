@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,10 @@ from likewise.report.own_files import whole
 ORDER, COVERED = np.uint64(0xA0D1_0003), 0.95
 #: Ranges of values from the threshold to equality.
 RANGES = 10
+#: No rows.
+NONE = np.zeros(0, np.int64)
+#: Rows of a range in random order that are found at once, which takes as long as for one.
+AHEAD = 1000
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,8 @@ class Near:
 
     def __init__(self, path: Path, value: str, threshold: float):
         self._path, self.value, self.distances = path, value, value == "distance"
+        self._pairs: dict[int | None, int] = {}
+        self._first: dict[int | None, np.ndarray] = {}
         self.edges = np.linspace(threshold, 0.0 if self.distances else 1.0, RANGES + 1)  # the first range is next to the threshold
 
     @cached_property
@@ -96,14 +102,22 @@ class Near:
         inside = (values < high) if number < RANGES - 1 else np.True_
         return np.flatnonzero(self.near & (values >= low if number else np.True_) & inside)
 
+    def pairs(self, number: int | None) -> int:
+        """The number of rows of a range, or of all."""
+        if number not in self._pairs:
+            self._pairs[number] = len(self.rows(number))
+        return self._pairs[number]
+
     def first(self, number: int | None, most: int) -> np.ndarray:
-        """The first rows of a range in random order, at most so many."""
-        rows = self.rows(number)
-        hashes = self._hash[rows]
-        if len(rows) > most:
-            some = np.argpartition(hashes, most)[:most]
-            rows, hashes = rows[some], hashes[some]
-        return rows[np.argsort(hashes, kind="stable")]
+        """The first rows of a range in random order, at most so many: int64[k]. More than were asked for are remembered."""
+        if len(self._first.get(number, ())) < min(most, self.pairs(number)):
+            rows, ahead = self.rows(number), AHEAD + 2 * most
+            hashes = self._hash[rows]
+            if len(rows) > ahead:
+                some = np.argpartition(hashes, ahead)[:ahead]
+                rows, hashes = rows[some], hashes[some]
+            self._first[number] = rows[np.argsort(hashes, kind="stable")]
+        return self._first.get(number, NONE)[:most]
 
     def next(self, number: int | None, given: Mapping[int, str]) -> tuple[int | None, int]:
         """The first row of a range without a verdict, or None; and how many rows come before it."""
@@ -121,7 +135,7 @@ class Near:
             said.append(given[row])
         same, different = said.count("same"), said.count("different")
         ends = self.ends(number)
-        return Judged(*ends, len(self.rows(number)), same, different, said.count("skip"), *interval(same, same + different))
+        return Judged(*ends, self.pairs(number), same, different, said.count("skip"), *interval(same, same + different))
 
     def ranges(self, given: Mapping[int, str]) -> list[Judged]:
         """All pairs, then those of each range about which there are verdicts."""
@@ -163,5 +177,12 @@ def bisected(reached: Callable[[float], bool]) -> float:
 
 def at_least(good: int, n: int, p: float) -> float:
     """The probability of ``good`` or more of ``n``, each with probability p, which is above 0 and below 1."""
-    logs = [math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * math.log(p) + (n - k) * math.log1p(-p) for k in range(good, n + 1)]
-    return min(1.0, math.fsum(map(math.exp, logs)))
+    k = np.arange(good, n + 1)
+    return min(1.0, float(np.exp(ways(n)[good:] + k * math.log(p) + (n - k) * math.log1p(-p)).sum()))
+
+
+@lru_cache(1)
+def ways(n: int) -> np.ndarray:
+    """float64[n + 1]: the logarithms of the numbers of ways to choose k of n."""
+    factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    return factorials[-1] - factorials - factorials[::-1]
