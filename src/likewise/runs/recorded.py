@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from likewise.errors import FormatError, LikewiseError, UsageError
 from likewise.io.address import Address, Place, place
-from likewise.messages import quoted
+from likewise.messages import option, quoted
 
 #: The key in the metadata of the file, and the version of what it holds.
 KEY, VERSION = b"likewise.run", 1
@@ -53,13 +53,14 @@ def read(path: Path) -> Record:
     """Return what a result file says. Raises UsageError for a file that says nothing, FormatError for one that cannot be read."""
     import pyarrow.parquet as pq
 
+    written = option("out", placeholder="FILE.parquet")
     try:
         found = (pq.read_metadata(path).metadata or {}).get(KEY)
     except (pa.ArrowException, OSError) as error:
-        other = f"expected a Parquet file, as `likewise quotes` and `likewise pairs` write with -o FILE.parquet ({error})"
-        raise UsageError(f"{quoted(str(path))}: {other:.300}") from error
+        other = f"expected a Parquet file, as `likewise quotes` and `likewise pairs` write with {written}"
+        raise UsageError(f"{quoted(str(path))}: {other} ({error})") from error
     if found is None:
-        again = "repeat `likewise quotes` or `likewise pairs` with -o FILE.parquet"
+        again = f"repeat `likewise quotes` or `likewise pairs` with {written}"
         raise UsageError(f"{quoted(str(path))}: this file does not name its inputs; {again}")
     with as_recorded(path):
         said = json.loads(found)
