@@ -29,7 +29,7 @@ from likewise.kernels.bands import MIX
 from likewise.records import Records, in_turn
 from likewise.runs.items import rule
 from likewise.stages.buckets import Splits
-from likewise.stages.budget import Cut, Overfull, drawn, hottest, left_out, merged, overfull, skipped
+from likewise.stages.budget import Cut, Hot, Overfull, drawn, hottest, left_out, merged, overfull, skipped
 from likewise.stages.candidates import FINER, Candidates, candidate_pairs, keyed
 from likewise.stages.copies import first_of_copies
 from likewise.stages.near import near
@@ -241,7 +241,7 @@ def budget(order: Order) -> None:
         cut = left_out(int(counts.cut.sum()), len(left), int(np.count_nonzero(compared(order, right, left).overlap >= 0)))
         worst = hottest(counts)
     write(order.folder / "cut" / "0.parquet", **{name: [value] for name, value in asdict(cut).items()})
-    write(order.folder / "hottest" / "0.parquet", bucket=np.array(worst, np.int64).reshape(-1, 3))
+    write(order.folder / "hottest" / "0.parquet", bucket=np.array(worst, np.int64).reshape(-1, len(Hot._fields)))
 
 
 def overfull_in(path: Path, order: Order, kept: np.ndarray) -> tuple[Splits, Overfull]:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import count
+from itertools import count, starmap
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -36,7 +36,7 @@ from likewise.runs.items import Items, Run
 from likewise.runs.verify import valued
 from likewise.schema import UNIT_COLUMNS
 from likewise.stages.buckets import spread
-from likewise.stages.budget import Cut
+from likewise.stages.budget import Cut, Hot
 from likewise.stages.counting import NAMED, Common, limit_of
 from likewise.stages.settle import Removals
 from likewise.stages.verify import Compared
@@ -158,7 +158,7 @@ class Partitioned:
         cut = Cut(**pq.read_table(self.folder / "cut" / "0.parquet").to_pylist()[0])
         (hottest,), (sizes,) = read(self.folder / "hottest", "bucket"), read(self.folder / "buckets", "size")
         removals = Removals(representative, valued(Compared(*best), job), matches, values, 0)
-        return removals, Found(cut.recall(job.recall, len(order)), spread(sizes), cut, list(map(tuple, hottest.tolist())), {})
+        return removals, Found(cut.recall(job.recall, len(order)), spread(sizes), cut, list(starmap(Hot, hottest.tolist())), {})
 
     def write(self, source: Source, target: Path, rows: Chosen, each: Any) -> int:
         number = next(self.written)

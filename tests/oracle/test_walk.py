@@ -250,8 +250,9 @@ def test_what_the_budget_missed_is_estimated_from_a_sample():
     assert cut.cut == 272 * 271 // 2
     assert 136 * 0.6 < cut.cut * cut.similar / cut.sampled < 136 * 1.4  # 37 of 10,000 expected, standard deviation 6
     assert 136 < cut.missed < 250
-    assert cut.recall(0.99, 1000) == 0.99 * 1000 / (1000 + cut.missed)
-    assert hottest(of_buckets(buckets, found.representative < 0).counts) == [(0, 400, 272 * 271 // 2)]
+    assert cut.recall(0.99, 1000) == 0.99 * 1000 / (1000 + cut.whole)
+    assert replace(cut, missed=0.9).recall(0.99, 0) == 0.99  # no whole pair
+    assert hottest(of_buckets(buckets, found.representative < 0).counts) == [(0, 0, 400, 272 * 271 // 2)]
     assert hottest(of_buckets(buckets, np.zeros(400, bool)).counts) == []
 
 

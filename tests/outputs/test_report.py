@@ -77,7 +77,11 @@ def test_data_never_becomes_markup():
     hostile = strings_replaced(every, HOSTILE)
     hostile["method"][HOSTILE] = HOSTILE
     hostile["buckets"]["by_size"] = {HOSTILE: 3}
-    hostile["budget"] = {"cut": 7, "recall": 0.5, "buckets": [{"items": 9, "cut": 7, "id": HOSTILE, "text": HOSTILE}]}
+    hostile["budget"] = {
+        "cut": 7,
+        "recall": 0.5,
+        "buckets": [{"items": 9, "cut": 7, "source": HOSTILE, "position": 1, "text": HOSTILE, "shared": [HOSTILE]}],
+    }
     run = {"seconds": {HOSTILE: 1.0}, HOSTILE: HOSTILE, "versions": {HOSTILE: HOSTILE}}
     examples = [example(HOSTILE, HOSTILE + " more", kept_id=HOSTILE + " k", kept_source=HOSTILE, removed_id=HOSTILE, removed_source=HOSTILE)]
     written = render(hostile, run, examples)
@@ -158,12 +162,12 @@ def test_a_page_without_run_facts_says_only_what_was_found():
 
 
 def test_pairs_that_overfull_buckets_left_out_are_reported():
-    cut = {"cut": 54321, "recall": 0.87659, "buckets": [{"items": 321, "cut": 50000, "row": 12}]}
+    cut = {"cut": 54321, "recall": 0.87659, "buckets": [{"items": 321, "cut": 50000, "source": "a.jsonl", "position": 12, "text": "one two"}]}
     page = Page(render(report(budget=cut), None, []))
     assert "54,321 pairs in overfull buckets were skipped; this lowers the expected recall to 87.6%." in page.words
-    assert ["12", "321", "50,000"] in page.rows
+    assert ["a.jsonl, position 12one two", "321", "50,000"] in page.rows
     page = Page(render(report(budget=cut | {"sampled": 1000, "similar": 2, "missed_at_most": 311.2}), None, []))
-    assert "1,000 skipped pairs were compared as a sample, and 2 were similar: at most 312 pairs missed, with 95% confidence." in page.words
+    assert "1,000 skipped pairs were compared as a sample, and 2 were similar: at most 311 pairs missed, with 95% confidence." in page.words
     assert "No pair was skipped; the expected recall is 99.2%." in Page(render(report(), None, [])).words
 
 

@@ -159,8 +159,12 @@ def test_the_matrix_counts_which_source_duplicates_which() -> None:
 
 
 def test_what_an_overfull_bucket_has_in_common_is_shown() -> None:
-    cut = {"cut": 7, "recall": 0.9, "buckets": [{"items": 321, "cut": 7, "id": "x", "text": "All rights", "shared": "rights reserved"}]}
-    assert ["x", "All rights", "321", "7", "rights reserved"] in Page(render(report(budget=cut), None, [])).rows
+    bucket = {"items": 321, "cut": 7, "source": "a.jsonl", "position": 12, "text": "All rights", "shared": ["rights reserved", "by us"]}
+    page = Page(render(report(budget={"cut": 7, "recall": 0.9, "buckets": [bucket]}), None, []))
+    assert ["rights reserved … by us", "a.jsonl, position 12All rights", "321", "7"] in page.rows
+    assert "leave them out of the comparison" in page.words
+    page = Page(render(report(budget={"cut": 7, "recall": 0.9, "buckets": [bucket | {"shared": []}]}), None, []))
+    assert ["a.jsonl, position 12All rights", "321", "7"] in page.rows and "leave them out" not in page.words
 
 
 def test_a_report_of_an_earlier_version_still_makes_a_page() -> None:

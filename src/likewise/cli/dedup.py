@@ -210,8 +210,8 @@ def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "spread", spread.described(report["spread"])
     if budget["cut"]:
         sample = f"a sample of {budget['sampled']:,} contained {counted(budget['similar'], 'similar pair')}"
-        missed = f"at most {counted(round(budget['missed_at_most']), 'pair')} missed, 95% confidence"
-        yield "skipped", f"{counted(budget['cut'], 'comparison')} in overfull buckets; {sample} ({missed})"
+        missed = f"at most {counted(most, 'pair')}" if (most := int(budget["missed_at_most"])) else "no pair"
+        yield "skipped", f"{counted(budget['cut'], 'comparison')} in overfull buckets; {sample} ({missed} missed, 95% confidence)"
         if report.get("spread") and parse(by).kind.sets and not report["method"].get("ignore_common"):
             flag = on_command_line(option("ignore_common", "1%"))
             yield "try", f"{flag}, if many {wording.compared(report)[1]} have {wording.parts(by)} in common that say little about them"

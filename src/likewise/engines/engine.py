@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from likewise.runs.results import Search
     from likewise.runs.tables import Rows
     from likewise.stages.bins import Scales
-    from likewise.stages.budget import Cut
+    from likewise.stages.budget import Cut, Hot
     from likewise.stages.clusters import Clusters
     from likewise.stages.counting import Common
     from likewise.stages.facts import Facts
@@ -41,7 +41,7 @@ class Found(NamedTuple):
     recall: float | None  # the probability of finding a pair at the threshold, less the loss to overfull buckets; None: unknown
     buckets: dict[str, Any]  # `stages.buckets.spread`; without buckets where items are joined
     cut: Cut  # pairs that overfull buckets left out
-    hottest: list[tuple[int, int, int]]  # `stages.budget.hottest`
+    hottest: list[Hot]  # `stages.budget.hottest`
     facts: dict[str, Any]  # facts about a join, for the report
 
 

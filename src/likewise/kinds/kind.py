@@ -219,6 +219,10 @@ class Kind:
         """A payload for display, in full. width: the dimension of a feature, or the bits of a code."""
         return self.readable(raw, want)
 
+    def deciding(self, text: str, band: int, job: Job) -> list[str]:
+        """The parts of an item that give it its key in a band, for display; none if its slots depend on the whole item. text: of `written`."""
+        return []
+
     def item_of(self, raw: bytes, want: Want, width: int) -> Any:
         """A payload as an item that measures accept. Elements may be returned as their hashes."""
         return raw.decode("utf-8", "surrogatepass")

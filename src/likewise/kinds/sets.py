@@ -63,6 +63,11 @@ class Sets(Stored):
 
         return np.frombuffer(raw, payloads.item(want))
 
+    def deciding(self, text: str, band: int, job: Job) -> list[str]:
+        from likewise.stages.shared import elements
+
+        return elements(text, band, job)
+
     def plain(self, text: str) -> Any:
         try:
             return json.loads(text or "null")

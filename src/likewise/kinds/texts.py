@@ -76,6 +76,16 @@ class Texts(Stored):
 
         return encoded([batch] if isinstance(batch, str | bytes) else batch)
 
+    def deciding(self, text: str, band: int, job: Job) -> list[str]:
+        from likewise.stages.shared import passages
+
+        raw = self.column([self.read_back(text)])[0].as_py()
+        return [self.readable(passage, job.want) for passage in passages(raw, band, job)]
+
+    def read_back(self, text: str) -> Any:
+        """An item of a batch from the text of `written`."""
+        return text
+
     def sketcher(self, job: Job) -> Stage:
         """The set of shingles of each text, or its MinHash signature if similarities are only estimated."""
         import numpy as np

@@ -48,6 +48,9 @@ class Tokens(Texts):
         last = len(begins) - 1
         return [(low := begins[min(start, last)], max(low, begins[min(end, last)] - 1)) for start, end in parts]
 
+    def read_back(self, text: str) -> Any:
+        return [*map(int, text.split())]
+
     def item_of(self, raw: bytes, want: Want, width: int) -> Any:
         import numpy as np
 

@@ -63,6 +63,11 @@ class WeightedSets(Stored):
 
         return [(int(word), float(weight)) for word, weight in np.frombuffer(raw, payloads.item(want)).tolist()]
 
+    def deciding(self, text: str, band: int, job: Job) -> list[str]:
+        from likewise.stages.shared import elements
+
+        return elements(text, band, job)
+
     def plain(self, text: str) -> Any:
         try:
             return json.loads(text or "null")

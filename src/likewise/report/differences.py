@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from likewise.drawing.numbers import counted
 from likewise.errors import LikewiseError
 from likewise.io.groups import pairs_of
+from likewise.items.members import members, named
 from likewise.kinds import of_payload
 from likewise.kinds.kind import DIGITS, MEMBERS, NUMBERS, SIGNS, WORDS
 from likewise.report import diff
@@ -137,27 +137,12 @@ def elements(text: str) -> dict[str, float] | None:
     >>> elements('["milk", 7, "7"]'), elements('{"milk": 2}'), elements('[["milk", 2.5], ["milk", 1]]'), elements("3 elements")
     ({'milk': 1.0, '7': 1.0, '"7"': 1.0}, {'milk': 2.0}, {'milk': 3.5}, None)
     """
-    try:
-        value = json.loads(text or "[]")
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(value, dict):
-        indices = value.get("indices")
-        value = indices if isinstance(indices, list) else list(value.items())
-    if not isinstance(value, list):
+    if (listed := members(text)) is None:
         return None
     found: dict[str, float] = {}
-    for part in value:
-        if isinstance(part, dict):
-            part = [part["element"], part["weight"]] if {"element", "weight"} <= part.keys() else list(part.values())
-        name, weight = part if isinstance(part, list | tuple) and len(part) == 2 else (part, None)
-        found[named(name)] = 1.0 if weight is None else found.get(named(name), 0.0) + float(weight)  # added up, as in comparisons
+    for element, weight in listed:
+        found[named(element)] = 1.0 if weight is None else found.get(named(element), 0.0) + weight  # added up, as in comparisons
     return found
-
-
-def named(part: Any) -> str:
-    """Return an element as text; strings of digits are quoted."""
-    return json.dumps(part) if isinstance(part, str) and part.removeprefix("-").isdecimal() else str(part)  # 7 and "7" are different elements
 
 
 def runs(kind: str, removed: str, kept: str, groups: Groups | None = None) -> diff.Runs | None:

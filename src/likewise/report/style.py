@@ -60,6 +60,7 @@ blockquote { margin: .3rem 0; font: 1.02rem/1.45 var(--serif); overflow-wrap: an
 .members li { padding: .35rem 0; border-top: 1px solid var(--rule); overflow-wrap: anywhere; }
 .cluster img { display: block; margin: .3rem 0; border: 1px solid var(--rule); } :is(.members, th) img { float: left; margin: 0 .8rem 0 0; }
 .members li { display: flow-root; }
+.shared { font: 1rem/1.45 var(--serif); overflow-wrap: anywhere; }
 .snippet { display: block; color: var(--faint); overflow-wrap: anywhere; }
 .snippet :is(del, ins) { color: var(--ink); } .snippet del + ins { margin-left: .25em; }
 .matrix td { min-width: 3.2rem; padding: .3rem .5rem; border: 1px solid var(--ground);

@@ -72,16 +72,6 @@ KEEP = {
     "longest": "the longest",
     "shortest": "the shortest",
 }
-#: Column headings for the keys of a bucket in report.json: its example item, then numbers.
-BUCKET = {
-    "id": "one of its items",
-    "source": "source",
-    "position": "position",
-    "row": "input row",
-    "text": "content",
-    "items": "items",
-    "cut": "skipped pairs",
-}
 
 
 def step(name: str) -> str:

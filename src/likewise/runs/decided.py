@@ -15,8 +15,9 @@ from likewise.io.numbered import Numbered
 from likewise.job import Job
 from likewise.runs.items import Items, Run
 from likewise.runs.results import Decision
-from likewise.runs.shown import beginning
+from likewise.runs.shown import SHOWN, UNREAD, in_brief, read_again, shortened
 from likewise.schema import DECISION_COLUMNS, DISTANCE, SIMILARITY, WHOLE_DISTANCE
+from likewise.stages.budget import Hot
 from likewise.stages.components import components
 from likewise.stages.settle import Removals
 
@@ -56,7 +57,7 @@ def decided(items: Items, removals: Removals, found: Found, run: Run) -> Decisio
     """The outcome of every row from that of the items: kept, or removed as a duplicate of which kept row."""
     job, n, member, first = run.job, len(items.collection), items.member, items.first
     representative, value, matches, values, compared = removals
-    counters = facts(items.collection, len(member), len(matches), found, member[[first for first, _, _ in found.hottest]], run)
+    counters = facts(items.collection, len(member), len(matches), found, member[[bucket.first for bucket in found.hottest]], run)
     removed = np.flatnonzero(representative >= 0)
     kept_row, similarity = np.full(n, -1, np.int64), np.full(n, np.nan)
     kept_row[member[removed]] = member[representative[removed]]
@@ -87,8 +88,7 @@ def facts(rows: Numbered, items: int, matched: int, found: Found, of_items: np.n
     items, matched: the numbers of items and of matches. of_items: int64[k], the rows of the first items of ``found.hottest``.
     """
     cut = found.cut
-    worst = [bucket_facts(rows, row, *bucket[1:], run) for row, bucket in zip(of_items.tolist(), found.hottest, strict=True)]
-    missed = {"missed_at_most": round(cut.missed, 1), "recall": found.recall, "buckets": worst}
+    missed = {"missed_at_most": float(cut.whole), "recall": found.recall, "buckets": overfull(rows, of_items, found.hottest, run.job)}
     return {
         "items": items,
         "buckets": found.buckets,
@@ -98,8 +98,26 @@ def facts(rows: Numbered, items: int, matched: int, found: Found, of_items: np.n
     }
 
 
-def bucket_facts(rows: Numbered, row: int, size: int, cut: int, run: Run) -> dict[str, Any]:
-    """The facts about an overfull bucket that left out pairs, with the beginning of its first item, for the report."""
-    source, position = rows.places(np.array([row]))
-    text = beginning(rows, row, run.job.want)
-    return {"items": size, "cut": cut, "source": source[0].as_py(), "position": int(position[0]), "text": text}
+def overfull(rows: Numbered, first: np.ndarray, hottest: list[Hot], job: Job) -> list[dict[str, Any]]:
+    """The facts about overfull buckets for the report: where the first item of each is, how it begins, and what all items have in common.
+
+    first: int64[k], the rows of these items.
+    """
+    source, position = rows.places(first)
+    places, texts = zip(source.to_pylist(), position.tolist(), strict=True), read_again(rows, first.tolist(), job.want)
+    return [
+        {
+            "items": bucket.size,
+            "cut": bucket.cut,
+            "source": name,
+            "position": at,
+            "text": shortened(job.want.kind, texts.get(row, ""))[:SHOWN],
+            "shared": shared(texts.get(row, UNREAD), bucket.band, job),
+        }
+        for row, bucket, (name, at) in zip(first.tolist(), hottest, places, strict=True)
+    ]
+
+
+def shared(text: str, band: int, job: Job) -> list[str]:
+    """The parts of an item that give it its key in a band, for display. text: that of `shown.read_again`."""
+    return [in_brief(job.want.kind, part) for part in job.kind.deciding(text, band, job)] if text != UNREAD else []

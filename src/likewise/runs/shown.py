@@ -132,11 +132,6 @@ def parts_read_again(units: Units, rows: np.ndarray, want: Want) -> dict[int, st
     return {row: texts.get(of, "")[begin:end] for row, of, (begin, end) in zip(rows.tolist(), document.tolist(), spans, strict=True)}
 
 
-def beginning(collection: Numbered, row: int, want: Want) -> str:
-    """Return the first SHOWN characters of a row's content."""
-    return shortened(want.kind, read_again(collection, [row], want).get(row, ""))[:SHOWN]
-
-
 def behind(table: pa.Table, sides: Mapping[str, str]) -> list[str]:
     """The columns of sources and positions that say nothing to people: an id, or the only source, says the same.
 

@@ -19,6 +19,7 @@ In the order of a run:
 - rounds: removal in rounds, for more pairs than one process can hold
 - components: the components of kept items
 - budget: the pairs that overfull buckets left out
+- shared: what the members of a bucket have in common
 - ranking: sets as ranks of their elements, for joins and searches
 - known: keys that are held in memory, in which others are looked up
 - listing: pairs of items as pairs of rows

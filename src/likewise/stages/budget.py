@@ -37,7 +37,12 @@ class Cut:
 
     def recall(self, expected: float, found: int) -> float:
         """The expected recall, reduced by the pairs that may have been missed. found: the number of similar pairs that were found."""
-        return expected * found / (found + self.missed) if self.missed else expected
+        return expected * found / (found + self.whole) if self.whole else expected
+
+    @property
+    def whole(self) -> int:
+        """The upper bound in whole pairs."""
+        return int(self.missed)
 
 
 class Counts(NamedTuple):
@@ -70,6 +75,15 @@ class Counts(NamedTuple):
     def cut(self) -> np.ndarray:
         """Pairs of kept members of each bucket that were no candidates there: int64[k]."""
         return self.pairs - self.candidates
+
+
+class Hot(NamedTuple):
+    """An overfull bucket that left out pairs."""
+
+    band: int
+    first: int  # the first member
+    size: int  # by the rule for overfull buckets
+    cut: int  # pairs of kept members that were left out
 
 
 class Overfull(NamedTuple):
@@ -124,11 +138,11 @@ def merged(found: Sequence[Counts]) -> Counts:
     return Counts(found[0].inside, band[order], first[order], size, kept, fixed, candidates)
 
 
-def hottest(counts: Counts, most: int = HOTTEST) -> list[tuple[int, int, int]]:
-    """(first item, items, pairs) of the overfull buckets that left out the most pairs of kept items, in descending order."""
+def hottest(counts: Counts, most: int = HOTTEST) -> list[Hot]:
+    """The overfull buckets that left out the most pairs of kept items, in descending order."""
     cut = counts.cut
     found = [at for at in np.argsort(-cut, kind="stable")[:most] if cut[at] > 0]
-    return [(int(counts.first[at]), int(counts.size[at]), int(cut[at])) for at in found]
+    return [Hot(*(int(each[at]) for each in (counts.band, counts.first, counts.size, cut))) for at in found]
 
 
 def sampled_cut(compare: Callable[[np.ndarray, np.ndarray], Compared], buckets: Buckets, full: Overfull, seed: int) -> Cut:

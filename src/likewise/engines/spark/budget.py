@@ -21,7 +21,7 @@ from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
 from likewise.engines.spark.told import Columns, said, schema, with_told
 from likewise.stages.buckets import Splits
-from likewise.stages.budget import Counts, Cut, Overfull, drawn, hottest, left_out, merged, overfull, skipped
+from likewise.stages.budget import Counts, Cut, Hot, Overfull, drawn, hottest, left_out, merged, overfull, skipped
 from likewise.stages.candidates import FINER
 from likewise.stages.scope import Scope
 from likewise.stages.verify import Compared
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MEMBERS = ["band", "member", "levels", "listed"]
 COUNTS = "place long, band long, first long, size long, kept long, fixed long, candidates long"
 #: The sample: pairs, by place and name of their bucket and their number in it; the hottest buckets; the number of pairs that were left out.
-DRAWN = "place long, bucket long, number long, first long, size long, cut long, total long"
+DRAWN = "place long, bucket long, number long, band long, first long, size long, cut long, total long"
 SKIPPED = "earlier long, later long"
 
 
@@ -50,7 +50,7 @@ def estimate(
     seed: int,
     parts: int,
     compare: Callable[[np.ndarray, np.ndarray], Compared],
-) -> tuple[list[tuple[int, int, int]], Cut]:
+) -> tuple[list[Hot], Cut]:
     """The hottest buckets (`stages.budget.hottest`), and the estimate for the pairs that were left out.
 
     removed: items. compare: compares items left, int64[m], with items right, int64[m], as `stages.verify` does.
@@ -63,16 +63,17 @@ def estimate(
     counts = steps.table("overfull-counts", lambda: mapped(here.repartition(parts, "place"), partial(count, bands=bands, scope=scope), COUNTS))
     steps.table("overfull-drawn", lambda: mapped(counts.repartition(1), partial(draw, inside=scope.inside, seed=seed), DRAWN))
     total, worst = 0, []
-    for row in steps.frame("overfull-drawn").where("bucket is null").select("first", "size", "cut", "total").collect():
-        total = row["total"] if row["first"] is None else total
-        worst += [] if row["first"] is None else [(row["first"], row["size"], row["cut"])]
+    for row in steps.frame("overfull-drawn").where("bucket is null").select(*Hot._fields, "total").collect():
+        *bucket, number = row
+        total = number if row["first"] is None else total
+        worst += [] if row["first"] is None else [Hot(*bucket)]
     wanted = steps.frame("overfull-drawn").where("bucket is not null").select("place", "bucket", "number")
     asked = here.unionByName(wanted, allowMissingColumns=True)
     steps.table("skipped", lambda: mapped(asked.repartition(parts, "place"), partial(name, bands=bands, scope=scope), SKIPPED))
     table = steps.read("skipped", ["earlier", "later"])
     left, right = (table[each].to_numpy() for each in table.column_names)
     similar = np.count_nonzero(compare(left, right).overlap >= 0) if len(left) else 0
-    return sorted(worst, key=lambda each: -each[2]), left_out(total, len(left), int(similar))
+    return sorted(worst, key=lambda each: -each.cut), left_out(total, len(left), int(similar))
 
 
 def told_home(members: DataFrame, removed: DataFrame, at: np.ndarray) -> DataFrame:
@@ -130,11 +131,12 @@ def draw(batches: Iterator[pa.RecordBatch], inside: bool, seed: int) -> Iterator
     bucket, number = drawn(counts, seed)
     place, names = place[np.argsort(given.name)], counts.name
     none = pa.nulls(len(bucket), pa.int64())
-    yield batch(DRAWN, place[bucket], names[bucket], number, *(none,) * 4)
-    worst = np.array(hottest(counts), np.int64).reshape(-1, 3)
+    hot = len(Hot._fields)
+    yield batch(DRAWN, place[bucket], names[bucket], number, *(none,) * (hot + 1))
+    worst = np.array(hottest(counts), np.int64).reshape(-1, hot)
     none = pa.nulls(len(worst), pa.int64())
     yield batch(DRAWN, *(none,) * 3, *worst.T, none)
-    yield batch(DRAWN, *(pa.nulls(1, pa.int64()),) * 6, np.array([int(counts.cut.sum())]))
+    yield batch(DRAWN, *(pa.nulls(1, pa.int64()),) * (3 + hot), np.array([int(counts.cut.sum())]))
 
 
 def name(batches: Iterator[pa.RecordBatch], bands: int, scope: Scope) -> Iterator[pa.RecordBatch]:

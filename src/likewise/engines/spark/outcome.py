@@ -310,7 +310,7 @@ def outcome(steps: Steps, documents: Documents, items: Distinct, compared: int, 
     job, border, number = run.job, documents.rows_of_sides[0].stop, steps.rows(matches)
     second = int(documents.numbering.ranks(np.array([border]))[0]) if border < len(documents) else NEVER
     ids = documents.entries.where(f"what = {ROW}").select("rank", "id") if documents.have_ids else None
-    first = [bucket[0] for bucket in found.hottest]
+    first = [bucket.first for bucket in found.hottest]
     ranks: dict[int, int] = dict(items.items.where(items.items["item"].isin(first)).select("item", "rank").collect()) if first else {}
     of_items = documents.numbering.rows(np.array([ranks[item] for item in first], np.int64))
     facts = decided.facts(documents, items.number, number, found, of_items, run)
