@@ -28,7 +28,7 @@ def page() -> str:
         "A flag has the same name and the same meaning in every verb. `tools/make_flags_page.py` generates this page from the definitions in the",
         "code. `likewise VERB --help` shows the basic flags of a verb, `likewise VERB --help-all` all of them.",
         "",
-        "The Python functions have the same options, with `_` in place of `-`. `pairs` and `neighbors` have no `out`: call `write(path)` on their",
+        "The Python functions have the same options, with `_` instead of `-`. `pairs` and `neighbors` have no `out`: call `write(path)` on their",
         "result. An unknown option is an error that names the functions that have it. `neighbors` has no default threshold.",
         "",
     ]

@@ -2,7 +2,7 @@
 
     LikewiseError
     ├── UsageError        an invalid value, option or combination
-    │   └── IdError       an id is in the index already, or is not in it
+    │   └── IdError       an id is already in the index, or is not in it
     ├── DataError         the input cannot be read in its format
     ├── FormatError       a file that likewise wrote (manifest, sketch, work folder) is damaged
     └── MissingPartError  an optional part is not installed

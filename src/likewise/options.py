@@ -186,7 +186,7 @@ def checked_types(rest: dict[str, Any]) -> dict[str, Any]:
     if rest.get("threads", 1) > MOST_THREADS:
         raise UsageError(f"{option('threads', rest['threads'])}: give {MOST_THREADS:,} or fewer; more threads than cores do not help")
     if rest.get("gap", 0) > MOST_GAP:
-        raise UsageError(f"{option('gap', rest['gap'])}: give {MOST_GAP:,} or fewer; passages that are farther apart have a row each")
+        raise UsageError(f"{option('gap', rest['gap'])}: give {MOST_GAP:,} or fewer; passages that are farther apart have separate rows")
     for name in ("records", "id", "per", "keep", "master"):
         if name in rest and not isinstance(rest[name], str):
             raise UsageError(f"{option(name, rest[name])}: give {'a URL' if name == 'master' else 'a name'} as a string")
@@ -252,7 +252,7 @@ def check_level(rest: dict[str, Any], method: Text | Measure, threshold: object,
         what = "a document has several parts, with a representative each; removed.parquet lists them all"
         raise UsageError(f"{asked} with {option('output', 'annotate')}: {what}; choose copy, ids or mask")
     if rest.get("copies") == "empty":
-        raise UsageError(f"{asked} with {option('copies', 'empty')}: blank lines always stay; leave {option('copies')} out")
+        raise UsageError(f"{asked} with {option('copies', 'empty')}: blank lines are always kept; leave {option('copies')} out")
     return 1 if threshold is None and within is None else threshold
 
 

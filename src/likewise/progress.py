@@ -59,9 +59,9 @@ class Progress:
             self._stage = ""
 
     def warn(self, message: str) -> None:
-        """Report something that the user should know; it also goes into the report."""
+        """Report something that the user should know; the report also contains it."""
         self.warnings.append(message)
 
     def note(self, message: str) -> None:
-        """Report something about this run on this machine, not about its result; it also goes into run.json."""
+        """Report something about this run on this machine, not about its result; run.json also contains it."""
         self.notes.append(message)

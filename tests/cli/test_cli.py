@@ -284,7 +284,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(folder: Path, monkeypa
     Path("p.csv").write_text("old")
     monkeypatch.setattr("pyarrow.csv.write_csv", full)
     result = run("pairs", "docs.jsonl", *LIKE, "-o", "p.csv", "--overwrite")
-    assert result.exit_code == 2 and "p.csv: No space left on device; make room" in result.stderr and "Traceback" not in result.stderr
+    assert result.exit_code == 2 and "p.csv: No space left on device; free some space" in result.stderr and "Traceback" not in result.stderr
     assert Path("p.csv").read_text() == "old" and sorted(os.listdir(folder)) == ["docs.jsonl", "p.csv"]
 
 

@@ -337,7 +337,7 @@ def test_an_interrupted_run_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (OSError(errno.ENOSPC, "No space left on device", "w/sets.col"), "w/sets.col: No space left on device; make room, or put intermediate"),
+        (OSError(errno.ENOSPC, "No space left on device", "w/sets.col"), "w/sets.col: No space left on device; free some space, or put intermediate"),
         (PermissionError(errno.EACCES, "Permission denied", "x"), "x: Permission denied; check the permissions"),
         (OSError("odd"), "likewise: error: odd"),
         (MemoryError(), "out of memory; set a lower --memory or --threads"),
@@ -481,7 +481,7 @@ def test_without_an_id_it_says_what_was_removed_what_is_borderline_and_what_need
     assert shown.exit_code == 0
     said = lines(shown.stdout)
     assert said["removed"] == "2 of 3 documents (66.7%): 1 exact copy, 1 near-duplicate, in 1 cluster"
-    assert said["borderline"] == "'near', removed for 'kept': similarity 0.9048"  # 19 of 21 words
+    assert said["borderline"] == "'near', a duplicate of 'kept': similarity 0.9048"  # 19 of 21 words
     assert "[-z-]{+t+}" in shown.stdout and said["review"] == "no finding" and said["next"] == "likewise show out near"
     found = json.loads(run("show", "out", "--json").stdout)
     assert found["status"] == "output" and found["counts"]["removed"] == 2 and found["needs_review"] == []

@@ -139,7 +139,7 @@ def test_add_new_says_what_was_added_and_what_others_repeat(seen: str) -> None:
 def test_ids_that_are_taken_name_the_record(seen: str) -> None:
     more = lines("x") + lines("a", text="quite different words here")
     said = refused("index", "add", seen, "-", input=more)
-    assert said.startswith("likewise: error: stdin, item 2: its id 'a' is in the index already; --existing skip leaves such records out, --existing")
+    assert said.startswith("likewise: error: stdin, item 2: its id 'a' is already in the index; --existing skip leaves such records out, --existing")
     assert said.endswith("nothing was written")
     assert ids() == ["a", "d"]
     assert "1 added, 1 skipped" in run("index", "add", seen, "-", "--existing", "skip", input=more).stderr
@@ -152,7 +152,7 @@ def test_ids_that_are_taken_name_the_record(seen: str) -> None:
 
 def test_add_new_of_ids_that_are_taken(seen: str) -> None:
     more = lines("a", text="quite different words here") + lines("e f g h") + lines("e f g h", text="words of another kind") + lines("i j k l")
-    assert "stdin, item 1: its id 'a' is in the index already" in refused("index", "add-new", seen, "-", input=more)
+    assert "stdin, item 1: its id 'a' is already in the index" in refused("index", "add-new", seen, "-", input=more)
     done = run("index", "add-new", seen, "-", "--existing", "skip", input=more)
     assert [(row["query"], row["added"], row["id"]) for row in rows(done.stdout)] == [
         *(("a", False, "a"), ("e f g h", True, "e f g h"), ("e f g h", False, "e f g h"), ("i j k l", True, "i j k l"))
@@ -188,7 +188,7 @@ def test_records_without_ids(seen: str) -> None:
     Path("plain.jsonl").write_text('{"text": "a b c d"}\n{"text": "e f g h"}\n')
     assert run("index", "add", seen, "plain.jsonl").exit_code == 0
     assert ids() == ["a", "d", "plain.jsonl:0", "plain.jsonl:1"]
-    assert "its id 'plain.jsonl:0' is in the index already" in refused("index", "add", seen, "plain.jsonl")
+    assert "its id 'plain.jsonl:0' is already in the index" in refused("index", "add", seen, "plain.jsonl")
     for _ in range(2):
         assert run("index", "add", seen, "-", input='{"text": "i j k l"}\n').exit_code == 0
     assert ids()[4:] == [4, 5], "records of a pipe get numbers that no item has"
@@ -372,7 +372,7 @@ def test_settings_of_a_file_hold_for_the_index(folder: Path) -> None:
     Path("first.jsonl").write_text(lines("a", name="x"))
     assert run("index", "build", "set.lw", "first.jsonl").exit_code == 0
     said = run("index", "create", "none.lw", *BY, "--sets", "none").stderr
-    assert "0.041; of the items exactly at the threshold about half are listed" in said
+    assert "0.041; about half of the items exactly at the threshold are listed" in said
     facts = json.loads(run("index", "info", "set.lw", "--json").stdout)
     assert (facts["settings"]["by"], facts["settings"]["sets"], ids("set.lw")) == ("words:3", "compact", ["x"])
     assert run("index", "create", "empty.lw").exit_code == 0, "the id is an option of another action"

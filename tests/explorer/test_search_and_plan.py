@@ -32,8 +32,10 @@ def sketched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 def test_an_id_leads_to_its_cluster(sketched: Service) -> None:
     page = get(sketched, "/search", id="b")
     assert "was removed" in words(page) and "similarity 0.8333" in words(page) and "/clusters/0?a=0&amp;b=1" in page
-    assert "1 a.jsonl , position 0 was kept: see the 1 item removed for it" in words(get(sketched, "/search", id="1"))
-    assert "nothing like it at all" in words(get(sketched, "/search", id="c")) and "nothing was removed for it" in get(sketched, "/search", id="c")
+    assert "1 a.jsonl , position 0 was kept: see 1 removed duplicate" in words(get(sketched, "/search", id="1"))
+    assert "nothing like it at all" in words(get(sketched, "/search", id="c")) and "no duplicate of it was removed" in get(
+        sketched, "/search", id="c"
+    )
     assert "No item with the id d" in words(get(sketched, "/search", id="d"))
 
 

@@ -59,7 +59,7 @@ def test_a_full_disk(tmp_path, corpus):
     if "status" not in done.stdout:
         pytest.skip(f"no disk can be mounted here; `ulimit -f` above stands for it: {done.stderr}")
     assert done.stdout.split("\n")[:3] == ["status 2", "untouched", "status 0"], done.stderr
-    assert re.search(r"error: disk/out\.work/\S+: No space left on device; make room, or put intermediate files on another disk", done.stderr)
+    assert re.search(r"error: disk/out\.work/\S+: No space left on device; free some space, or put intermediate files on another disk", done.stderr)
     assert jobs.snapshot(tmp_path / "new") == want
 
 

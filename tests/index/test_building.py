@@ -167,7 +167,7 @@ def test_indexes_with_the_same_settings_are_merged(existing, ids, counts):
     one, two = (lw.Index.create(by="words:2") for _ in range(2))
     one.add(["a b c d", "e f g h"], ids=["a", "b"])
     two.add(["i j k l", "m n o p"], ids=["b", "c"])
-    with pytest.raises(IdError, match=r"'b' .row 0. is in the index already; .*nothing was written"):
+    with pytest.raises(IdError, match=r"'b' .row 0. is already in the index; .*nothing was written"):
         one.merge(two)
     assert list(one.ids()) == ["a", "b"]
     assert one.merge(two, existing=existing)[:2] == counts
@@ -191,15 +191,15 @@ def test_a_merge_that_others_disturb_says_what_is_there(monkeypatch):
         return done
 
     monkeypatch.setattr(one.store, "write", disturbed)
-    with pytest.raises(IdError, match=r"'d' .row 3. is in the index already; it was added meanwhile; 2 items before it were merged") as error:
+    with pytest.raises(IdError, match=r"'d' .row 3. is already in the index; it was added meanwhile; 2 items before it were merged") as error:
         one.merge(two)
     assert (error.value.ids, error.value.rows, list(one.ids())) == (["d"], [3], ["a", "b", "d"])
     assert one.merge(two, existing="skip")[:2] == (2, 3) and list(one.ids()) == ["a", "b", "d", "c", "e"]
-    with pytest.raises(IdError, match=r"'a' .row 0. is in the index already, and so is 1 more"):
+    with pytest.raises(IdError, match=r"'a' .row 0. is already in the index, and so is 1 more"):
         one.merge(two)
     assert one.merge(two, existing="replace")[:2] == (5, 0) and one.query("g h")["id"].tolist() == ["d"]
     one.remove(["a", "b"])
-    with pytest.raises(IdError, match=r"'c' .row 2. is in the index already, and so is 1 more; .*nothing was written"):
+    with pytest.raises(IdError, match=r"'c' .row 2. is already in the index, and so is 1 more; .*nothing was written"):
         one.merge(two)
 
 

@@ -337,7 +337,7 @@ def test_a_backup_replaces_nothing(store, tmp_path):
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "mine").touch()
     for place in (tmp_path / "there", store.folder):
-        with pytest.raises(UsageError, match="this path is taken, and a backup replaces nothing"):
+        with pytest.raises(UsageError, match="this path exists, and a backup replaces nothing"):
             store.backup(place)
 
 

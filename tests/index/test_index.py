@@ -56,7 +56,7 @@ def test_a_looser_limit_states_its_recall_and_is_refused_where_most_pairs_would_
 
 
 def test_ids_that_are_there_are_refused_skipped_or_replaced(ix):
-    with pytest.raises(IdError, match=r"'x' .row 1. is in the index already, and so is 1 more.*nothing was written") as error:
+    with pytest.raises(IdError, match=r"'x' .row 1. is already in the index, and so is 1 more.*nothing was written") as error:
         ix.add(["new", "k l m", "n o"], ids=["w", "x", 3])
     assert (error.value.ids, error.value.rows) == (["x", 3], [1, 2])
     with pytest.raises(IdError, match="'w' is given twice, in the rows 0 and 1"):
@@ -98,7 +98,7 @@ def test_add_new_adds_what_is_new_and_names_what_is_similar(ix):
     assert list(ix.ids()) == ["x", "y", 3, "b", "d", "e"]
     again = ix.add_new(["k l m", "a b c d e"], ids=["b", "y"])  # sent again: nothing new, so ids do not matter
     assert [tuple(row.values()) for row in again] == [(0, False, "b", 1.0), (1, False, "x", 1.0)]
-    with pytest.raises(IdError, match=r"'x' .row 1. is in the index already; give such items other ids.*nothing was written"):
+    with pytest.raises(IdError, match=r"'x' .row 1. is already in the index; give such items other ids.*nothing was written"):
         ix.add_new(["t u v", "w x y z"], ids=["t", "x"])
     with pytest.raises(IdError, match="twice"):
         ix.add_new(["t u v", "w x y z"], ids=["t", "t"])

@@ -86,7 +86,7 @@ def test_the_two_collections_are_counted_apart(tmp_path):
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert [(entry["source"], entry["rows"]) for side in ("inputs", "against") for entry in manifest[side]] == [("new.jsonl", 5), ("old.jsonl", 6)]
     assert [entry["path"] for entry in json.loads((tmp_path / "out/run.json").read_text())["against"]] == [str(old)]
-    assert "2nd" not in repr(result) and "against: 1 of 5 items (20.0%) removed for items of the second collection of 6 items" in repr(result)
+    assert "2nd" not in repr(result) and "against: 1 of 5 items (20.0%) removed as duplicates of the second collection of 6 items" in repr(result)
     page = (tmp_path / "out/report.html").read_text()
     assert "mtime_ns" not in page  # of the files in run.json
     assert (
@@ -372,7 +372,7 @@ def test_show_and_report(tmp_path):
     )
     others = {f"o{number}" for number in range(20)} - {row["kept_id"] for row in table(tmp_path / "out", "removed")}
     for identity in (min(others), f"old.jsonl:{int(min(others)[1:]) + 1}"):
-        assert "is in the second collection; nothing was removed for it" in run("show", tmp_path / "out", identity).stdout
+        assert "is in the second collection; no duplicate of it was removed" in run("show", tmp_path / "out", identity).stdout
         assert json.loads(run("show", tmp_path / "out", identity, "--json").stdout)["status"] == "against"
     before = (tmp_path / "out/report.html").read_text()
     assert run("report", tmp_path / "out").exit_code == 0
@@ -383,7 +383,9 @@ def test_the_summary_and_the_dry_run(tmp_path):
     new, old = made(tmp_path, 20, 20)
     said = run("dedup", new, "--against", old, "-o", tmp_path / "out").stderr
     removed = len(table(tmp_path / "out", "removed"))
-    assert f"{removed} of 20 items ({5 * removed}.0%) removed for items of the second collection of 20 items from 1 source" in lines(said)["against"]
+    assert (
+        f"{removed} of 20 items ({5 * removed}.0%) removed as duplicates of the second collection of 20 items from 1 source" in lines(said)["against"]
+    )
     dry = json.loads(run("dedup", new, "--against", new, "-o", tmp_path / "none", "--dry-run", "--json").stdout)
     assert [source["source"] for source in dry["sources"]] == ["new.jsonl", "against/new.jsonl"]
 
@@ -393,5 +395,5 @@ def test_parts_of_documents(tmp_path):
     new = jsonl(tmp_path / "new.jsonl", [{"text": "alpha beta\nsecond line\nthird of all"}, {"text": "quite new\nsecond line"}])
     old = jsonl(tmp_path / "old.jsonl", [{"text": "intro\nsecond line"}])
     result = lw.dedup(new, against=old, level="line", out=tmp_path / "out")
-    assert "2 of 5 lines (40.0%) removed for lines of the second collection of 1 document from 1 source" in repr(result)
+    assert "2 of 5 lines (40.0%) removed as duplicates of the second collection of 1 document from 1 source" in repr(result)
     assert "Removed because of these: 2 of 5 lines (40.0%). Of the second collection, 1 document" in (tmp_path / "out/report.html").read_text()

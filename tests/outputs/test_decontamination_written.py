@@ -206,7 +206,7 @@ def test_what_the_command_line_tells(files, tmp_path):
     assert done.exit_code == 0
     assert "10 of 31 test items have 13 words in common with documents, 10 contaminated by gpt3; 1 too short to judge" in done.stderr
     page = (tmp_path / "out/report.html").read_text()
-    assert "Brown et al. 2020" in page and "Documents in more than 10 pieces are removed whole" in page
+    assert "Brown et al. 2020" in page and "Documents in more than 10 pieces are removed completely" in page
     figures = dict(re.findall(r"<dt>([^<]+)</dt><dd class=\"figure\">(?:<a[^>]*>)?([^<]+)", page))
     assert figures["Seen"] == figures["Contaminated"] == "10" and figures["Text removed"].endswith("%")
     shown = run("show", tmp_path / "out", f"{train.name}:1")

@@ -254,7 +254,7 @@ def test_threads_memory_and_limits_change_no_byte(tmp_path: Path) -> None:
         ({"field": "a+b"}, "lines are cut out of one field; name a single one"),
         ({"field": "a|b"}, "lines are cut out of one field"),
         ({"output": "annotate"}, "a document has several parts"),
-        ({"copies": "empty"}, "blank lines always stay"),
+        ({"copies": "empty"}, "blank lines are always kept"),
         ({"level": "sentence"}, "choose one of document, paragraph, line"),
         ({"level": "document", "min_left": 3}, "whole documents are compared"),
         ({"min_left": -1}, "give a whole number from 0"),

@@ -56,5 +56,5 @@ def test_the_summary_says_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     printed = run("dedup", "a.jsonl", "-o", "out", "--by", "words:1", "--exact").stderr
     assert "review      1 cluster looks like pages of one template: 40 documents removed\n" in printed
-    assert lines(printed)["borderline"] == "'p1', removed for 'p0': similarity 0.8182"
+    assert lines(printed)["borderline"] == "'p1', a duplicate of 'p0': similarity 0.8182"
     assert lines(printed)["next"] == "likewise show out p1"

@@ -41,7 +41,7 @@ def test_a_file_has_a_token_on_each_line(tmp_path: Path) -> None:
         ("read", "got another first word or 1 words"),
         ("\nread short", "line 2: a token has at least 16"),
         ("read 0123456789abcde\u00fc", "a token has at least 16"),
-        (f"read {READ}\nwrite {READ}", "line 2: this token is there twice"),
+        (f"read {READ}\nwrite {READ}", "line 2: this token appears twice"),
     ],
 )
 def test_what_a_file_lacks_is_said_without_its_tokens(tmp_path: Path, text: str, says: str) -> None:

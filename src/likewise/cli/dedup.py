@@ -45,14 +45,14 @@ REVIEWED = ("borderline", "suspicious")
     arguments=[inputs()],
     notes=INPUTS,
     min_run={
-        "help": "With --level passage: minimum number of tokens of a run that occurs again, or with --against in the second collection.",
+        "help": "With --level passage: minimum length of a repeated run, or, with --against, of a run in the second collection.",
         "shown": "50 words; with --against 12, or as --preset",
         "brief": None,
     },
     against={
-        "help": "Remove only what is similar to something in these files, which stay unchanged; or in the kept records of an output folder of dedup, "
-        "with its options; or in an index. Repeatable.",
-        "brief": "Remove only what is similar to something in these files. Repeatable.",
+        "help": "Remove only items that are similar to an item of these files, which do not change; or to a kept record of an output folder of "
+        "dedup, whose options are used; or to an item of an index. Repeatable.",
+        "brief": "Remove only items that are similar to an item of these files. Repeatable.",
     },
 )
 def command(
@@ -179,7 +179,7 @@ def pair_of(example: dict[str, Any], report: dict[str, Any]) -> str:
 
     removed, kept = (in_line(called({**example[side], "representative": example[side]["id"]})) for side in ("removed", "kept"))
     value = report["value"]
-    return f"{removed}, removed for {kept}: {value} {wording.amount(example[value], value, report['method']['by'])}"
+    return f"{removed}, a duplicate of {kept}: {value} {wording.amount(example[value], value, report['method']['by'])}"
 
 
 def not_compared(report: dict[str, Any]) -> str:
@@ -214,7 +214,7 @@ def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "skipped", f"{counted(budget['cut'], 'comparison')} in overfull buckets; {sample} ({missed} missed, 95% confidence)"
         if report.get("spread") and parse(by).kind.sets and not report["method"].get("ignore_common"):
             flag = on_command_line(option("ignore_common", "1%"))
-            yield "try", f"{flag}, if many {wording.compared(report)[1]} have {wording.parts(by)} in common that say little about them"
+            yield "try", f"{flag}, if many {wording.compared(report)[1]} share {wording.parts(by)} that are not specific to them"
     if report["verified"] in NOT_EXACT:
         yield "verified", NOT_EXACT[report["verified"]]
 

@@ -147,7 +147,8 @@ FLAGS: dict[str, Flag] = {
     "kind": Flag(
         INPUT,
         "--kind",
-        "Extract perceptual hashes instead of local features (images) or colors (videos): by frequencies (phash), differences or averages.",
+        "Extract perceptual hashes instead of local features (images) or colors (videos): by frequencies (phash), differences (dhash) "
+        "or averages (ahash).",
         shown="none",
         brief="",
     ),
@@ -170,7 +171,7 @@ FLAGS: dict[str, Flag] = {
     "suspects": Flag(
         INPUT,
         "--in --suspects",
-        "Texts in which passages of CORPUS are searched. Repeatable.",
+        "Texts to search for passages of CORPUS. Repeatable.",
         "SUSPECT",
         settings=LIST,
         brief="",
@@ -179,14 +180,14 @@ FLAGS: dict[str, Flag] = {
     "existing": Flag(
         INPUT,
         "--existing",
-        "If the id of a record is taken: stop with an error (refuse), leave the record out (skip), or put it in the place of the old one (replace).",
+        "If the id of a record is taken: stop with an error (refuse), leave the record out (skip), or replace the old one (replace).",
         shown="refuse",
         brief="If an id is taken: stop, leave the record out, or replace the old one.",
     ),
     "ids_from": Flag(
         INPUT,
         "--ids-from",
-        "Take the ids of these records, too. Repeatable.",
+        "Also take the ids of these records. Repeatable.",
         "INPUT",
         settings=LIST,
         brief="",
@@ -254,7 +255,7 @@ FLAGS: dict[str, Flag] = {
     "ignore": Flag(
         SIMILARITY,
         "--ignore",
-        "Leave out of all items the shingles, or elements, of these inputs, such as a license notice or template. Repeatable.",
+        "Leave out the shingles, or elements, of these inputs, such as a license notice or template. Repeatable.",
         "INPUT",
         settings=PATHS,
         values=FILE,
@@ -275,7 +276,7 @@ FLAGS: dict[str, Flag] = {
     "min_run": Flag(
         SIMILARITY,
         "--min-run",
-        "Every run of N equal tokens or more is found, and at least N agree in a passage.",
+        "Find every run of N equal tokens or more. At least N tokens agree in a passage.",
         "N",
         "12; 60 characters; 3 lines",
         {"type": int},
@@ -304,20 +305,20 @@ FLAGS: dict[str, Flag] = {
     "sketch": Flag(SIMILARITY, "--sketch", "Compute signatures by one permutation hashing (oph), or with one hash function per slot (classic)."),
     "family": Flag(SIMILARITY, "--family", "Hash family, if the measure has several.", "NAME", "the first of the measure", values=lambda: FAMILIES),
     "dimension": Flag(SIMILARITY, "--dimension", "Dimension of the vectors, or number of bits of the codes.", "N", settings={"type": int}),
-    "wide": Flag(SIMILARITY, "--wide", "Numbers of vectors are float64, not float32.", settings=SWITCH),
-    "sparse": Flag(SIMILARITY, "--sparse", "Vectors are sparse, and have no --dimension.", settings=SWITCH),
+    "wide": Flag(SIMILARITY, "--wide", "Store vectors as float64 instead of float32.", settings=SWITCH),
+    "sparse": Flag(SIMILARITY, "--sparse", "Store sparse vectors, which have no --dimension.", settings=SWITCH),
     "sets": Flag(
         SIMILARITY,
         "--sets",
-        "Parts of each item to keep for comparisons: all of its set (full), 48 bits of each shingle or element (compact), or a short signature "
+        "Parts of each item to store for comparisons: its complete set (full), 48 bits of each shingle or element (compact), or a short signature "
         "(none), so that answers are estimates.",
         shown="full",
-        brief="Keep whole sets, 48 bits of each element, or signatures for estimates.",
+        brief="Store complete sets, 48 bits of each element, or signatures for estimates.",
     ),
     "force": Flag(
         SIMILARITY,
         "--force",
-        "Answer also with a --threshold or --within at which the bands of the index find less than half of the similar items.",
+        "Answer even at a --threshold or --within at which the bands of the index find less than half of the similar items.",
         settings=SWITCH,
     ),
     "tune": Flag(SIMILARITY, "--tune", "Plan for a target recall, or for the minimum weighted error, which guarantees no recall."),
@@ -355,7 +356,7 @@ FLAGS: dict[str, Flag] = {
     "sketches": Flag(
         OUTPUT,
         "--sketches",
-        "Also write the band keys and sets of the kept records to OUT/sketches/. An index is built from them without reading the texts again.",
+        "Also write the band keys and sets of the kept records to OUT/sketches/, from which an index can be built without reading the texts again.",
         settings=SWITCH,
     ),
     "star": Flag(OUTPUT, "--star", "List each member of a cluster only with its representative.", settings=SWITCH),
@@ -393,7 +394,7 @@ FLAGS: dict[str, Flag] = {
     "durability": Flag(
         RUN,
         "--durability",
-        "An acknowledged write survives also a power loss (commit), or only the end of the process, however it ends (relaxed).",
+        "An acknowledged write survives a power loss (commit), or only the end of the process, even by a crash (relaxed).",
         shown="commit",
     ),
     "work": Flag(
@@ -413,19 +414,19 @@ FLAGS: dict[str, Flag] = {
         "the session of spark-submit or Databricks",
     ),
     "host": Flag(
-        RUN, "--host", "Address to serve at. One that other machines can reach needs an index, and --token-file.", "HOST", "127.0.0.1", brief=""
+        RUN, "--host", "Address to serve at. If other machines can reach it, an index and --token-file are required.", "HOST", "127.0.0.1", brief=""
     ),
     "port": Flag(RUN, "--port", "Port to serve at; 0 chooses a free one, which the log names.", "PORT", "8080", {"type": int}, brief=""),
     "token_file": Flag(
         RUN,
         "--token-file",
-        "File with a line `read TOKEN` or `write TOKEN` for each token. Without it, only this machine is served, for reading.",
+        "File with a line `read TOKEN` or `write TOKEN` for each token. Without it, only reads from this machine are served.",
         "FILE",
         brief="",
         values=FILE,
     ),
     "config": Flag(RUN, "--config", "Settings file.", "FILE", "likewise.toml or [tool.likewise] in this folder or a parent", values=FILE),
-    "compile": Flag(RUN, "--compile", "Compile all kernels now, so that no later run waits for it.", settings=SWITCH),
+    "compile": Flag(RUN, "--compile", "Compile all kernels now, so that later runs do not wait for it.", settings=SWITCH),
     "json": Flag(MESSAGES, "--json", "Print one JSON document (likewise schema describes it).", settings=SWITCH, brief=""),
     "exit_code": Flag(MESSAGES, "--exit-code", "Exit with status 1 if anything was found.", settings=SWITCH),
     "quiet": Flag(MESSAGES, "-q --quiet", "Print results and errors only.", settings=SWITCH),

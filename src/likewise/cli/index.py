@@ -36,17 +36,17 @@ REPLACE = {"help": "Replace the index at PATH when the new one is complete."}
 #: The fault of an id, and the remedy, by action.
 REFUSED = {
     "add": (
-        "is in the index already",
-        f"{option('existing', 'skip')} leaves such records out, {option('existing', 'replace')} puts them in the place of the old ones",
+        "is already in the index",
+        f"{option('existing', 'skip')} leaves such records out, {option('existing', 'replace')} replaces the old ones",
     ),
-    "add-new": ("is in the index already", f"{option('existing', 'skip')} leaves such records out, likewise index update replaces the old ones"),
+    "add-new": ("is already in the index", f"{option('existing', 'skip')} leaves such records out, likewise index update replaces the old ones"),
     "update": ("is not in the index", "likewise index add adds it"),
 }
 #: A typed id that can be a number.
 NUMBER = re.compile("0|-?[1-9][0-9]{0,999}")
 #: Rejected records that are named.
 NAMED = 3
-STREAMED = "JSON lines on standard input are answered as they come."
+STREAMED = "JSON lines on standard input are answered as they arrive."
 
 
 def index_at(screen: Screen, path: str, **choices: Any) -> Index:
@@ -305,7 +305,7 @@ def remove(
     examples=("index merge seen.lw monday.lw", "index merge seen.lw monday.lw --existing skip"),
     flags=f"existing durability {MESSAGES}",
     arguments=[path(), path("OTHER")],
-    notes="It writes blocks of items; after an interruption, go on with --existing skip.",
+    notes="It writes blocks of items; after an interruption, continue with --existing skip.",
     existing={"help": "If an id is in both: stop and write nothing (refuse), keep the item of PATH (skip), or take that of OTHER (replace)."},
 )
 def merge(screen: Screen, path: str, other: str, existing: Any = "refuse", durability: Any = "commit") -> None:

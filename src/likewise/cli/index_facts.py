@@ -56,7 +56,7 @@ def in_words(name: str, value: Any) -> str:
     if name == "recall":
         return percent(value, down=True)
     if name == "standard_error":
-        return f"{value:.3f}; of the items exactly at the threshold about half are listed"
+        return f"{value:.3f}; about half of the items exactly at the threshold are listed"
     return f"{value:,}" if isinstance(value, int) and name != "seed" else str(value)
 
 

@@ -46,8 +46,8 @@ COMPLETE = "_LIKEWISE_COMPLETE"
 MEANT = {"--png": "--svg", "--ratio": "--threshold", "--similarity": "--threshold", "--column": "--field", "--workers": "--threads"}
 #: Advice for errors of the operating system.
 ADVICE = {
-    errno.ENOSPC: "make room, or put intermediate files on another disk with --work DIR",
-    errno.EDQUOT: "make room, or put intermediate files on another disk with --work DIR",
+    errno.ENOSPC: "free some space, or put intermediate files on another disk with --work DIR",
+    errno.EDQUOT: "free some space, or put intermediate files on another disk with --work DIR",
     errno.EFBIG: "raise the file size limit (ulimit -f), or choose a path on another file system",
     errno.EACCES: "check the permissions, or choose another path",
     errno.EPERM: "check the permissions, or choose another path",

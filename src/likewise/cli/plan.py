@@ -201,7 +201,7 @@ def advised(plan: Plan, by: str) -> Iterator[str]:
         some = f"{100 * row['similar']:.1f}% ({100 * row['low']:.1f} to {100 * row['high']:.1f}%)"
         yield f"{mark} {written(row['threshold'], falling):>9}  {some:24}  about {100 * row['kept']:.1f}%"
     if plan.items > MORE * plan.advice.compared:
-        yield f"There are about {plan.items:,} different {several}. Among all of them more have a similar one, and a removal keeps a smaller share."
+        yield f"The inputs have about {plan.items:,} different {several}. Of all these, more have a similar one, so a removal keeps a smaller share."
 
 
 def length(plan: Plan, by: str) -> str:

@@ -28,8 +28,8 @@ PAGE, HTML = "--page", (".html", ".htm")
     by={"help": "Unit of tokens: words, whitespace, code, chars, lines, paragraphs, or tokens for token ids.", "shown": "words", "brief": ""},
     threshold={"help": "Minimum similarity of a passage: 2 x equal tokens / tokens of both texts.", "shown": "0.5"},
     normalize={"help": "Normalization steps to apply before a text is cut into tokens, instead of those of the unit; or none. Repeatable."},
-    ignore={"help": "Passages of these inputs, such as a template, agree with nothing. Repeatable."},
-    ignore_common={"help": "Passages whose shingles are in more than this share of the texts, such as 0.01 or 1%, agree with nothing."},
+    ignore={"help": "Ignore passages of these inputs, such as a template. Repeatable."},
+    ignore_common={"help": "Ignore passages whose shingles are in more than this share of the texts, such as 0.01 or 1%."},
     out={"help": "Output file (.parquet, .jsonl, .csv or .tsv); without it, passages go to standard output.", "metavar": "FILE", "values": FILE},
     overwrite={"help": "Replace FILE when the new one is complete."},
     work={"shown": "a temporary folder"},
@@ -51,7 +51,7 @@ def command(
     from likewise.verbs.quotes import find_quotes, options_of
 
     if not suspects:
-        raise UsageError("name the texts in which passages of CORPUS are searched: --in SUSPECT")
+        raise UsageError("name the texts to search for passages of CORPUS: --in SUSPECT")
     if page is not None and STDIN in (*inputs, *suspects):
         raise UsageError(f"{PAGE} {page}: texts are read again for the page, and standard input can be read only once; name a file instead of -")
     options = options_of(choices)

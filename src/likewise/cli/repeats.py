@@ -20,7 +20,7 @@ from likewise.io.address import place
     arguments=[inputs()],
     notes=INPUTS,
     by={"help": "Unit of tokens: words, whitespace, code, chars, lines, paragraphs, or tokens for token ids.", "shown": "words", "brief": ""},
-    min_run={"help": "Find runs of N tokens or more that occur again.", "shown": "50; 250 characters; 3 lines; 2 paragraphs", "brief": ""},
+    min_run={"help": "Find repeated runs of N tokens or more.", "shown": "50; 250 characters; 3 lines; 2 paragraphs", "brief": ""},
     normalize={"help": "Normalization steps to apply before a text is cut into tokens, instead of those of the unit; or none. Repeatable."},
     out={"help": "Output file (.parquet, .jsonl, .csv or .tsv); without it, places go to standard output.", "metavar": "FILE", "values": FILE},
     overwrite={"help": "Replace FILE when the new one is complete."},

@@ -119,7 +119,7 @@ def show_alone(screen: Screen, originals: Any, place: tuple[str, int], found: An
         screen.document({"schema": SCHEMA, "status": status, **item(identity, place), "removed_for_it": []})
         return
     if status == "against":
-        screen.data(f"{named(originals, identity, place)} is in the second collection; nothing was removed for it")
+        screen.data(f"{named(originals, identity, place)} is in the second collection; no duplicate of it was removed")
         return
     screen.data(f"{named(originals, identity, place)} was {status}: {why_not_removed(originals, found)}")
 

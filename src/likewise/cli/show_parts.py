@@ -38,7 +38,7 @@ def show_parts(screen: Screen, originals: Any, place: tuple[str, int], removed: 
     elif removed:
         screen.data(f"{title} was kept without {counted(len(removed), f'of its {level}s', f'of its {level}s')}:")
     else:
-        screen.data(f"{title} was kept whole: none of its {level}s was removed")
+        screen.data(f"{title} was kept unchanged: none of its {level}s were removed")
     most = None if screen.verbose else MOST_PARTS
     for row in removed[:most]:
         there = named(originals, row["kept_id"], (row["kept_source"], row["kept_position"]))

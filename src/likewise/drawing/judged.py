@@ -39,14 +39,12 @@ def rule(report: Report) -> str:
     if found["removes"] is None:
         return f"Nothing is removed. Test items are judged by the {run(report)} in a row that they share with a document."
     if found["removes"] == "documents":
-        return f"Documents that share {run(report)} in a row with a test item are removed whole."
+        return f"Documents that share {run(report)} in a row with a test item are removed completely."
     said = f"Each run of {run(report)} or more that a document shares with a test item is cut out of the document"
     said += f", with {counted(found['around'], 'character')} before and after it" if found["around"] else ""
     said += f". So are pieces between of fewer than {counted(found['least_piece'], 'character')}" if found["least_piece"] else ""
-    many = f". Documents in more than {counted(found['most_pieces'], 'piece')} are removed whole" if found["most_pieces"] is not None else ""
-    common = (
-        f". Runs that are in more than {counted(found['most_documents'], 'document')} are left alone" if found["most_documents"] is not None else ""
-    )
+    many = f". Documents in more than {counted(found['most_pieces'], 'piece')} are removed completely" if found["most_pieces"] is not None else ""
+    common = f". Runs that are in more than {counted(found['most_documents'], 'document')} are kept" if found["most_documents"] is not None else ""
     return f"{said}{many}{common}."
 
 

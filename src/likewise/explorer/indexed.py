@@ -18,7 +18,7 @@ from likewise.service.serving import Serving
 #: Facts of `Index.info` that the overview shows, and their names there.
 FACTS = {
     "items": "items",
-    "removed": "removed items that still take room",
+    "removed": "removed items that still take space",
     "in_log": "items in the log",
     "segments": "segments",
     "bytes": "size",
@@ -32,7 +32,7 @@ FACTS = {
     "bands": "bands",
     "rows": "rows of a band",
     "recall": "recall at the threshold",
-    "sets": "what is kept of each item",
+    "sets": "what is stored of each item",
     "seed": "seed",
     "likewise": "made by likewise",
 }

@@ -39,7 +39,7 @@ HEADERS = (
 FORM = "application/x-www-form-urlencoded"
 #: Fields of a request, and digits of a number.
 MOST_FIELDS, DIGITS = 50, 18
-READ_THROUGH = "it is compressed, or the output has no places.parquet, or an id was searched in it; `likewise show OUT ID` has no limit of time"
+READ_THROUGH = "it is compressed, or the output has no places.parquet, or an id was searched in it; `likewise show OUT ID` has no time limit"
 HTML = "text/html; charset=utf-8"
 
 
@@ -158,7 +158,7 @@ class Page:
         headers: dict[bytes, bytes] = {}
         for name, value in scope["headers"]:
             if name in headers and name in (b"host", b"origin", b"content-type", b"content-length"):
-                raise ProblemError(400, f"the header {name.decode()} is there twice", close=True)
+                raise ProblemError(400, f"the header {name.decode()} appears twice", close=True)
             headers[name] = value
         check_host(headers, self._pages.host)
         query = fields(scope["query_string"].decode("latin-1"))
@@ -178,7 +178,7 @@ class Page:
             return ProblemError(422, in_document(error))
         if isinstance(error, TimeoutError):
             seconds = self._pages.exploring.limits.answer_seconds
-            return ProblemError(504, f"this would take longer than {seconds:g} seconds, because a large file has to be read through: {READ_THROUGH}")
+            return ProblemError(504, f"this would take longer than {seconds:g} seconds, because a large file must be read completely: {READ_THROUGH}")
         self._pages.exploring.log.fault("a page failed", error, id=scope["asked"].id)
         if isinstance(error, OSError):
             return ProblemError(500, f"{error.filename or 'a file'}: {error.strerror or 'cannot be read'}")

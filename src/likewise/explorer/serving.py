@@ -67,7 +67,7 @@ def start(
     if token_file is not None:
         raise UsageError(f"{option('token_file', token_file)}: the explorer of a result has no tokens, since it answers this machine only")
     if not is_loopback(host):
-        raise UsageError(f"{option('host', host)}: other machines can reach this address, and the explorer shows texts to whoever asks; leave it out")
+        raise UsageError(f"{option('host', host)}: other machines can reach this address, and the explorer shows texts to everyone; leave it out")
     made: Any
     if path.is_file():
         explored: Any = Listing(path, inputs)

@@ -124,7 +124,7 @@ class Arrays:
         sums = -(-lists // (BLOCK + 8))
         end = lists - 8 * sums
         if length != self.bytes or end < 0 or digest != xxhash.xxh3_128_digest(data[end : -TRAILER.size].data):
-            raise damaged(path, f"it has {self.bytes:,} bytes in place of {length:,}, or its list of parts is not what was written")
+            raise damaged(path, f"it has {self.bytes:,} bytes instead of {length:,}, or its list of parts is not what was written")
         entries = [(np.dtype(dtype.rstrip(b"\0").decode()), at, n) for dtype, at, n in ENTRY.iter_unpack(data[lists : -TRAILER.size].data)]
         self.arrays = [data[at : at + n * dtype.itemsize].view(dtype) for dtype, at, n in entries]
         self._sums = data[end:lists].view("<u8")

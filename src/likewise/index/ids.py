@@ -117,7 +117,7 @@ def refused(ids: Sequence[bytes], rows: Sequence[int], *, there: bool, instead: 
         what = f"is given twice, in the rows {list(ids).index(ids[row])} and {row}"
     else:
         place = f"(row {first + row}) "
-        what = f"{either(place, '', place)}is {'in the index already' if there else 'not in the index'}"
+        what = f"{either(place, '', place)}is {'already in the index' if there else 'not in the index'}"
     return IdError(
         f"the id {quoted(name)} {what}{and_others(rows)}; {instead}", [from_json(ids[place]) for place in rows], [first + place for place in rows]
     )

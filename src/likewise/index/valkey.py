@@ -197,9 +197,9 @@ class Valkey:
 def durable(facts: dict[str, Any]) -> str:
     """The durability of acknowledged changes, in a sentence."""
     if facts["appendonly"] != "yes":
-        return "a change survives the end of any client; if the server ends, all since its last snapshot is lost (appendonly no)"
+        return "a change survives the end of any client; if the server ends, all changes since its last snapshot are lost (appendonly no)"
     if facts["appendfsync"] == "always":
-        return "a change survives the end of any process and power loss, unless a replica takes over that has not got it yet"
+        return "a change survives the end of any process and power loss, unless a replica takes over that does not have it yet"
     lost = {"everysec": "those of its last second or two", "no": "those that the system had not written yet"}
     which = lost.get(facts["appendfsync"], "some")
     return f"a change survives the end of any process; power loss can undo {which} (appendfsync {facts['appendfsync']})"

@@ -24,11 +24,11 @@ from likewise.report.canonical import canonical
 
 #: Options that need what an index does not keep of its items: why they cannot be given.
 NEEDS = {
-    "exact": "the index has bands, by which items meet",
+    "exact": "an index finds items by its bands",
     "verify": "the index keeps whole sets, which are compared exactly",
     "ignore": "the sets in the index have all their shingles",
     "ignore_common": "the sets in the index have all their shingles",
-    "level": "the index has whole documents, and not their text",
+    "level": "the index has whole documents, without their text",
 }
 #: Values of these options that change nothing.
 IDLE = {"exact": False, "verify": "exact", "level": "document"}

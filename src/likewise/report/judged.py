@@ -26,7 +26,7 @@ def section(report: Report) -> Html:
             [*place(one), one["tokens"], one["tokens_seen"], share(one["tokens_seen"], one["tokens"]), one["longest"], one["documents"]]
             for one in found["most_seen"]
         ]
-        parts.append(table("The test items of which most was seen", columns, rows))
+        parts.append(table("The test items with the largest share in documents", columns, rows))
     if found["short"]:
         rows = [[*place(one), one["tokens"]] for one in found["short"]]
         parts.append(table(f"Test items of fewer than {run(report)}, which were not judged", ["test item", "source", "position", "tokens"], rows))

@@ -49,7 +49,7 @@ def read(path: Path, digest: str) -> Verdicts:
     """Return the verdicts of a file about the removals with this digest. A missing file has none. Raises FormatError for an unreadable one."""
     found, others, damaged = dict[int, str](), 0, 0
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise FormatError(f"{path}: verdicts are written to this file, but it is a link, or no file; move it away")
+        raise FormatError(f"{path}: verdicts are written to this file, but it is a link or not a file; move it away")
     try:
         content = path.read_bytes()
     except FileNotFoundError:

@@ -76,7 +76,7 @@ class Batch(NamedTuple):
         return f"{self.block.source[row]}, item {int(self.block.position[row]) + 1}"
 
     def refused(self, error: IdError, what: str, remedy: str, written: int) -> IdError:
-        """The error about ids of these records, with the place of the first. what: "is in the index already". written: records before them."""
+        """The error about ids of these records, with the place of the first. what: "is already in the index". written: records before them."""
         row, ids = error.rows[0], record_ids(self.block)
         first = ids.index(ids[row]).as_py()
         done = f"{counted(written, 'record')} before it {'was' if written == 1 else 'were'} written" if written else "nothing was written"

@@ -76,7 +76,7 @@ def against(report: Report) -> str | None:
         return None
     part, whole, read = (units["level"], "document", units["read"]) if units else ("item", "item", report["counts"]["read"])
     collection = f"the second collection of {counted(found['read'], whole)} from {counted(len(found['sources']), 'source')}"
-    return f"{found['removed']:,} of {counted(read, part)} ({share(found['removed'], read)}) removed for {part}s of {collection}"
+    return f"{found['removed']:,} of {counted(read, part)} ({share(found['removed'], read)}) removed as duplicates of {collection}"
 
 
 def next_calls(out: Path | None, removed: str | None) -> Iterator[tuple[str, str]]:

@@ -223,7 +223,7 @@ def warn(passages: Passages, settings: Search, common: dict[str, Any], run: Run)
         example = common["examples"][0]
         text = f", such as {' '.join(example['text'].split())[:60]!r} ({example['places']:,} places)"
         leave = f"{option('ignore')} and {option('ignore_common')} leave such text out"
-        run.warn(f"{many} of suspects with more than {MOST_PLACES} places in the corpus: only the first {MOST_PLACES} were followed{text}; {leave}")
+        run.warn(f"{many} of suspects with more than {MOST_PLACES} places in the corpus: only the first {MOST_PLACES} were compared{text}; {leave}")
 
 
 def common_passages(passages: Passages, settings: Search, run: Run) -> dict[str, Any]:

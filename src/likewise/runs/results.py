@@ -153,8 +153,8 @@ BESIDE = ("id", "kept_id", "similarity", "distance", "reason", "text", "kept_tex
 class Removal:
     """The result of ``dedup``. docs/reference/outputs.md explains the columns of the tables; ``report`` is the content of report.json.
 
-    ``compared``: number of compared pairs, as in run.json. ``dropped``: with ``level``, the documents of which too little was left.
-    ``seen``: at the level of passages, how much of each item of the second collection stands in the inputs.
+    ``compared``: number of compared pairs, as in run.json. ``dropped``: with ``level``, the removed documents that kept too few tokens. ``seen``:
+    with ``level="passage"``, how much of each item of the second collection occurs in the inputs.
     """
 
     kept: Table

@@ -171,7 +171,7 @@ def check_sketches(job: Job) -> None:
     if not job.options.sketches or (job.plan is not None and job.kept is None):
         return
     if job.kept is not None:
-        more = "add the kept records to the index in place of it"
+        more = "add the kept records to the index instead"
         raise UsageError(f"{option('sketches')}: items that are compared with an index have shorter keys than sketches; leave it out, and {more}")
     what, asked = f"{option('sketches')}: an index needs band keys", job.options.asked
     if job.base.bandless or job.compared.bands == NEVER:

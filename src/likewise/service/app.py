@@ -109,7 +109,7 @@ class Guarded:
         headers: dict[bytes, bytes] = {}
         for name, value in scope["headers"]:
             if name in headers and name in (b"host", b"authorization", b"content-type", b"content-length"):
-                raise ProblemError(400, f"the header {name.decode()} is there twice", close=True)
+                raise ProblemError(400, f"the header {name.decode()} appears twice", close=True)
             headers[name] = value
         if endpoint.scope:
             self._check(headers, asked)

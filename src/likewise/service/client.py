@@ -47,14 +47,14 @@ class Reply(NamedTuple):
 
 
 class Client:
-    """An index behind `likewise serve`, with the methods and the answers of `Index`. Several threads may use it.
+    """An index behind `likewise serve`, with the methods and results of `Index`. Several threads may use it.
 
     url: the address of the service, ``http://HOST:PORT`` or ``https://HOST``. token: one of its tokens. timeout: seconds to wait for a connection,
-    and for each answer. Requests that only read, and those whose repetition changes nothing (`update`, and `add` with ``existing="replace"``), are
-    sent again if the connection breaks; all are if the service could not be reached or was too busy to take them.
+    and for each answer. Requests that only read, and those that can be repeated (`update`, and `add` with ``existing="replace"``), are sent again if
+    the connection breaks; all requests are sent again if the service cannot be reached or is too busy.
 
     Errors of the index are raised as by `Index`; OSError if the service cannot be reached. More than 256 items, or a million bytes, are sent in
-    several requests, one after the other: after an error, those before it have been done.
+    several requests, one after the other: after an error, the earlier ones have been executed.
     """
 
     def __init__(self, url: str, *, token: str | None = None, timeout: float = 30.0):

@@ -93,7 +93,7 @@ class OfItems:
         """Answer a stream line by line, a block at a time: what was answered was done, and nothing more is read before."""
         options = stream_options(serving, self.name, received)
         if serving.streams >= serving.limits.streams:
-            raise busy(f"{serving.streams} streams run; try again later")
+            raise busy(f"{serving.streams} streams are running; try again later")
         serving.streams += 1
         sender = Lines(received.send)
         try:
@@ -239,7 +239,7 @@ def stream_options(serving: Serving, name: str, received: Received) -> dict[str,
     pairs = parse_qsl(received.scope["query_string"].decode("latin-1"), keep_blank_values=True)
     given = dict(pairs)
     if len(given) < len(pairs):
-        raise ProblemError(422, "an option is in the address twice")
+        raise ProblemError(422, "an option appears twice in the address")
     try:
         made = msgspec.convert(given, serving.types.options[name], strict=False)
     except msgspec.ValidationError as error:
@@ -253,7 +253,7 @@ async def in_time(serving: Serving, answer: asyncio.Future[Any]) -> Any:
         async with asyncio.timeout(serving.limits.answer_seconds):
             return await answer
     except TimeoutError:
-        raise ProblemError(504, f"the index gave no answer within {serving.limits.answer_seconds:g} seconds", error="LikewiseError") from None
+        raise ProblemError(504, f"the index did not answer within {serving.limits.answer_seconds:g} seconds", error="LikewiseError") from None
 
 
 async def in_thread(serving: Serving, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -277,13 +277,13 @@ ENDPOINTS = (
     Endpoint(POST, "/v1/query", "read", "The similar items of each item.", OfItems("query", queried, found), "query", Queried, line=Found),
     Endpoint(POST, "/v1/add", "write", "Add items, all or none of a request.", OfItems("add", changed), "add", Changed, line=Added),
     Endpoint(POST, "/v1/add-new", "write", "Add each item that has no similar one yet.", OfItems("add_new", changed), "add_new", Changed, line=Added),
-    Endpoint(POST, "/v1/update", "write", "Replace items that are there.", OfItems("update", changed), "update", Changed, line=Added),
+    Endpoint(POST, "/v1/update", "write", "Replace existing items.", OfItems("update", changed), "update", Changed, line=Added),
     Endpoint(POST, "/v1/remove", "write", "Remove items by their ids.", remove, "remove", Removal),
     Endpoint(POST, "/v1/contains", "read", "Look up ids.", contains, "contains", Contained),
     Endpoint(GET, "/v1/count", "read", "The number of items.", count, answer=Count),
     Endpoint(GET, "/v1/info", "read", "Facts about the index.", info),
-    Endpoint(GET, "/healthz", "", "Answer, if the process runs.", health, answer=State),
-    Endpoint(GET, "/readyz", "", "Tell if the service takes requests.", readiness, answer=State),
+    Endpoint(GET, "/healthz", "", "Whether the process is running.", health, answer=State),
+    Endpoint(GET, "/readyz", "", "Whether the service accepts requests.", readiness, answer=State),
     Endpoint(GET, "/metrics", "read", "Metrics for Prometheus.", metrics, media=CONTENT_TYPE),
     Endpoint(GET, "/openapi.json", "", "This document.", document),
 )

@@ -20,7 +20,7 @@ class Metrics:
         self._requests = Counter("likewise_requests", "Answered requests.", ("endpoint", "status"), registry=registry)
         self._seconds = Histogram("likewise_request_seconds", "Time from a request to its answer.", ("endpoint",), registry=registry, buckets=SECONDS)
         self._items = Counter("likewise_items", "Items of answered requests.", ("endpoint",), registry=registry)
-        self._calls = Histogram("likewise_call_items", "Items of a call of the index.", ("call",), registry=registry, buckets=SIZES)
+        self._calls = Histogram("likewise_call_items", "Items per call of the index.", ("call",), registry=registry, buckets=SIZES)
         self._children = cache(lambda endpoint, status: (self._requests.labels(endpoint, status), self._seconds.labels(endpoint)))
         self.items = cache(self._items.labels)
         self.calls = cache(self._calls.labels)

@@ -64,7 +64,7 @@ def problem_of(error: Exception) -> ProblemError:
     if isinstance(error, OSError):
         said = error.strerror or "an error of the system"
         return ProblemError(status, f"the index could not be read or written: {said}; see the log of the service", error="OSError")
-    return ProblemError(500, "an error of the service; its log has more under this request id", error="LikewiseError")
+    return ProblemError(500, "an error of the service; its log has details under this request id", error="LikewiseError")
 
 
 def exception_of(document: ProblemDocument) -> Exception:

@@ -40,7 +40,7 @@ class Queries:
     def ask(self, values: Sequence[Any], options: dict[str, Any], size: int) -> asyncio.Future[Any]:
         """An answer for each item, later. Raises ProblemError if too many queries wait."""
         if self.waiting >= self._limits.waiting or self._bytes + size > self._limits.waiting_bytes:
-            raise busy(f"{self.waiting:,} queries wait; ask again later")
+            raise busy(f"{self.waiting:,} queries are waiting; try again later")
         loop = asyncio.get_running_loop()
         ask = Ask(values, tuple(options.items()), size, loop.create_future())
         self._waiting.append(ask)

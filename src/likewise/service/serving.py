@@ -50,7 +50,7 @@ class Serving:
         self.leaving = False  # the service was told to stop
         self.metrics.gauge("likewise_waiting_requests", "Requests that wait for an answer from the index.", lambda: self.waiting)
         self.metrics.gauge("likewise_streams", "Streams that run.", lambda: self.streams)
-        self.metrics.gauge("likewise_ready", "1 if the service takes requests.", lambda: not self.trouble)
+        self.metrics.gauge("likewise_ready", "1 if the service accepts requests.", lambda: not self.trouble)
         self.metrics.gauge("likewise_index_items", "Items of the index.", lambda: len(index))
 
     @property

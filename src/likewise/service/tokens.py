@@ -80,7 +80,7 @@ def read(path: Path) -> Tokens:
         else:
             digest, plain = hashlib.sha256(words[1].encode()).digest(), plain + 1
         if any(digest == other.digest for other in known):
-            raise UsageError(f"{here}: this token is there twice; remove one of the lines")
+            raise UsageError(f"{here}: this token appears twice; remove one of the lines")
         known.append(Token(digest, "write" if words[0] == "write" else "read", words[2] if len(words) == 3 else f"line {number}"))
     if not 0 < len(known) <= MOST:
         raise UsageError(f"{where}: expected 1 to {MOST:,} tokens, a line `read TOKEN` or `write TOKEN` for each, and found {len(known):,}")

@@ -58,7 +58,7 @@ class Writer:
         if self.fault is not None:
             raise busy(STOPPED)
         if self.waiting >= self._limits.waiting or self._bytes + size > self._limits.waiting_bytes:
-            raise busy(f"{self.waiting:,} changes wait; ask again later")
+            raise busy(f"{self.waiting:,} changes are waiting; try again later")
         assert self._loop
         made = Write(name, values, tuple(options.items()), size, self._loop.create_future())
         self.waiting += 1

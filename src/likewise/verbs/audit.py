@@ -73,11 +73,11 @@ def audit(
 
     inputs: an output folder of `dedup`, whose run is repeated with the same options and input files; or inputs as for `pairs`.
     sample: number of items in the sample (1000).
-    plant: of an output with ``level="passage"``, whose run compared no pairs: plant this many test items in copies of training documents, in each of
-    several forms (verbatim, with other line ends, edited, ...), and return how many are found, and how much of them is removed (`Planted`).
+    plant: for an output with ``level="passage"``, whose run compared no pairs: plant this many test items in copies of training documents, in each of
+    several forms (verbatim, with other line ends, edited, ...), and return how many are found and how much of their text is removed (`Planted`).
 
-    If people reviewed the output (`likewise serve OUT`), ``people`` says how many near-duplicates are the same to them, of all and by value, with
-    exact intervals.
+    If people reviewed the output (`likewise serve OUT`), ``people`` has the share of near-duplicates that they judged the same, in total and by
+    value, with exact intervals.
 
     Other options are those of `dedup`: ``by``, ``threshold``, ``within``, ``recall``, ``exact``, ``normalize``, ``field``, ``records``, ``html``,
     ``id``, ``per``, ``min_tokens``, ``ignore``, ``ignore_common``, ``groups``, ``level``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``,

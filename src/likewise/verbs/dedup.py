@@ -79,14 +79,14 @@ def dedup(
 ) -> Removal:
     """Remove near-duplicates. Every removed item was compared exactly with a kept item that is at or above the threshold.
 
-    inputs: a path, glob or folder; a list of ``pathlib.Path``; or data: a table of another library, a list of strings (each is a text), or a list
-    of mappings. A Spark DataFrame is compared in its own session.
+    inputs: a path, glob or folder; a list of ``pathlib.Path``; or data: a table of another library, a list of strings (each is a text), or a list of
+    mappings. A Spark DataFrame is compared in its own session.
     against: a second collection, given like ``inputs``; or an output folder of `dedup`, whose kept records and options are used; or an index, by its
-    path or address or as an open `Index`, whose options are used. What is similar to something in it is removed from ``inputs``, and nothing else,
-    unless ``also_inside`` is True: then similar items of ``inputs`` are removed, too. The second collection is not changed, and is counted apart
+    path or address or as an open `Index`, whose options are used. Items of ``inputs`` that are similar to one of its items are removed; if
+    ``also_inside`` is True, also those similar to a kept item of ``inputs``. The second collection is not changed, and is counted separately
     (``report["against"]``).
     order: required for Spark DataFrames, whose rows have no order: the column or columns by which the rows are sorted first, nulls before others.
-    Rows with equal values there are sorted by a hash of the row, so the result is always the same. ``to_native()`` of each table of the result
+    Rows with equal values in them are sorted by a hash of the row, so the result is always the same. ``to_native()`` of each table of the result
     returns a DataFrame; for ``result.kept``, it has the columns and types of the input, all nullable. ``id`` is by default the column "id", or else
     that of ``order``.
     out: the output folder; without it, nothing is written, and the result is in memory. For a Spark DataFrame, the result is then in files next to
@@ -112,7 +112,7 @@ def dedup(
     ``ignore_common``    leave out the shingles or elements in more than this share of the distinct items, such as 0.01 or "1%"
     ``groups``           for sets: a mapping from elements to groups, or a file with one; the sets of groups are compared
     ``level``            "line", "paragraph" or "passage": compare these parts of documents, and cut them out of the documents (document);
-                         passages are runs of tokens of the unit ``by``, which occur before, or in ``against``
+                         passages are runs of tokens of the unit ``by`` that occur earlier, or in ``against``
     ``min_run``          for passages: the minimum number of tokens of a run (50 words; with ``against`` 12, or as the preset)
     ``min_left``         with ``level``: also remove documents that lose parts and keep fewer tokens (1)
     ``verify``           how candidates are checked: "exact", "estimate" by signatures, or "none" (exact)

@@ -37,8 +37,7 @@ from likewise.runs.table import Table
 
 #: Advice in a message about ids, by the value of ``existing``.
 INSTEAD = {
-    "refuse": f"{option('existing', 'skip')} leaves such items out, {option('existing', 'replace')} puts them in the place of the old ones; "
-    "nothing was written",
+    "refuse": f"{option('existing', 'skip')} leaves such items out, {option('existing', 'replace')} replaces the old ones; nothing was written",
     "require": "add it before it is updated, and give each id once; nothing was written",
     "skip": "",
     "replace": "",
@@ -61,10 +60,10 @@ class Added(NamedTuple):
 
 
 class Index:
-    """An index of items: documents, sets, vectors or codes. It finds those that are similar to a query, and remains when the process ends.
+    """A persistent index of items: documents, sets, vectors or codes. It finds the items that are similar to a query.
 
-    `create` makes one, `open` opens one that exists. Several threads may use an index, and several processes may read it; an index in a folder is
-    written by one process at a time. It is closed by `close` or at the end of a ``with`` block; nothing acknowledged is lost without that.
+    `create` makes one, `open` opens an existing one. Several threads may use an index, and several processes may read it; only one process at a time
+    can write to an index in a folder. `close` or the end of a ``with`` block closes it; without that, nothing acknowledged is lost.
 
     >>> import likewise as lw
     >>> ix = lw.Index.create(by="words:2")
@@ -115,17 +114,16 @@ class Index:
         """Create an empty index: in memory, in a folder ``where``, or in a database at an address (``postgresql://``, ``valkey://``, ``redis://``).
 
         ``by``, ``threshold``, ``within``, ``recall``, ``normalize``, ``groups``, ``bands``, ``rows``, ``slots``, ``sketch``, ``tune``, ``preset`` and
-        ``seed`` are those of `dedup`. Items are always found by bands: also vectors and codes, whose number of numbers or bits is ``dimension``.
-        ``wide``: numbers of vectors are float64, not float32; ``sparse``: vectors are sparse, and have no ``dimension``.
-        ``per``: a name for groups; only items with an equal value are compared, and the value is given with each item.
+        ``seed`` are those of `dedup`. Items are always found by bands, even vectors and codes, whose number of numbers or bits is ``dimension``.
+        ``wide``: store vectors as float64 instead of float32; ``sparse``: vectors are sparse, and have no ``dimension``.
+        ``per``: a name for groups; only items with an equal value are compared, and the value is passed with each item.
 
-        ``sets`` is what is kept of each item to compare it: "full"; "compact", the upper 48 bits of each shingle or element; or "none", shortened
-        signatures of 8 bits a slot, so that answers are estimates, which list about half of the items exactly at the threshold, and `add_new` is not
-        possible.
-        ``durability``: with "commit" an acknowledged write survives power loss, with "relaxed" only the end of the process, however it ends.
-        ``overwrite`` replaces an index that is there.
+        ``sets`` is what is stored of each item to compare it: "full"; "compact", the upper 48 bits of each shingle or element; or "none", signatures
+        of 8 bits per slot: answers are then estimates, which list about half of the items exactly at the threshold, and `add_new` is not available.
+        ``durability``: with "commit" an acknowledged write survives power loss, with "relaxed" only the end of the process, even by a crash.
+        ``overwrite`` replaces an existing index.
 
-        Raises UsageError for measures without hash families (strings, features/chamfer and others), and for an index that is there.
+        Raises UsageError for measures without hash families (strings, features/chamfer and others), and for an existing index.
         """
         choices = {"by": by, "threshold": threshold, "within": within, "recall": recall, "normalize": normalize, "groups": groups, "per": per}
         choices |= {"bands": bands, "rows": rows, "slots": slots, "sketch": sketch, "tune": tune, "preset": preset, "seed": seed}
@@ -135,7 +133,7 @@ class Index:
 
     @classmethod
     def open(cls, where: str | Path, *, read_only: bool = False, durability: Durability = "commit") -> Self:
-        """Open the index in a folder, or at an address. ``read_only`` allows any number of processes beside the one that writes.
+        """Open the index in a folder, or at an address. With ``read_only``, any number of processes can open it besides the one that writes.
 
         Raises UsageError if there is no index, and FormatError if it is damaged.
         """
@@ -178,14 +176,14 @@ class Index:
         overwrite: bool = False,
         progress: Progress | bool | None = None,
     ) -> Self:
-        """Create an index of all records of ``inputs``, which is much faster than to add them. It appears complete, or after an error not at all.
+        """Create an index of all records of ``inputs``, much faster than by adding them. It appears complete or, after an error, not at all.
 
         inputs: files or data, as `dedup` takes them. ``where``, ``sets``, ``durability``, ``overwrite``: as in `create`; the others are options of
         `dedup`. ``per`` is a field of the records.
 
         An item has the id of its record. Without one, its id is SOURCE:POSITION, or the name of a file that is one item. Items of Python data and of
-        standard input get their positions as ids, from 0. existing: what happens if two records have the same id: "refuse" raises IdError, which
-        names both places; "skip" takes the first of them, "replace" the last.
+        standard input get their positions as ids, from 0. existing: the action if two records have the same id: "refuse" raises IdError, which names
+        both places; "skip" takes the first of them, "replace" the last.
 
         Raises the errors of `create` and `dedup`.
         """
@@ -220,8 +218,8 @@ class Index:
         """Add a batch of items, all of them or, after an error, none.
 
         items: a list, an array or an Arrow column, as `similarity` takes them; or `Items` that are sketched, with their ids. ids: a string or a whole
-        number for each; if left out, numbers that no item has. per: the value of each item, if the index has groups. existing: what happens if an id
-        is in the index: "refuse" raises IdError, "skip" leaves the item out, "replace" puts it in the place of the old one.
+        number for each; if left out, unused numbers. per: the value of each item, if the index has groups. existing: the action if an id is already
+        in the index: "refuse" raises IdError, "skip" leaves the item out, "replace" replaces the old one.
 
         Returns `Added`. Raises UsageError for values that are not items of the index, with the row, and IdError for ids.
         """
@@ -229,17 +227,17 @@ class Index:
         return self._written(self._sketched(items, ids, per), existing)
 
     def update(self, items: Any, ids: Any, *, per: Any = None) -> Added:
-        """Put items in the places of those with these ids, all of them or none. Raises IdError for an id that is not in the index; else as `add`."""
+        """Replace the items with these ids, all of them or none. Raises IdError for an id that is not in the index; otherwise like `add`."""
         return self._written(self._sketched(items, [] if ids is None and not isinstance(items, Items) else ids, per), "require")
 
     def add_new(self, items: Any, ids: Any = None, *, per: Any = None, k: int = 1, existing: ExistingNew = "refuse") -> Table:
-        """Add the items that have no similar one in the index yet. In their order, each is compared with those before it, too.
+        """Add the items that have no similar one in the index yet. They are processed in order, and each is also compared with those before it.
 
-        An item is added if, and only if, no item that shares a bucket with it is at or above the threshold of the index. Concurrent calls, also of
-        other processes, behave as if one came after the other. Items without content are always added.
+        An item is added if, and only if, no item that shares a bucket with it is at or above the threshold of the index. Concurrent calls, even from
+        other processes, behave as if they came one after the other. Items without content are always added.
 
-        Returns a table: row (the place of an item in the batch), added, id, similarity or distance. An item that was added has a row with its own id;
-        one that was not has the id of the most similar item, or up to ``k`` of them. existing: what happens if the id of an item is in the
+        Returns a table: row (the place of an item in the batch), added, id, similarity or distance. The row of an added item has its own id; other
+        items have the id of the most similar item, or up to ``k`` rows with such ids. existing: the action if the id of an item is already in the
         index: "refuse" raises IdError if the item is new, or if an id is twice in the batch; "skip" leaves the item out, and its row has its own id
         and no similarity. Raises UsageError for an index without sets.
         """
@@ -270,9 +268,9 @@ class Index:
     ) -> Answers:
         """Find the items of the index that are similar to each query: those that share a bucket with it, at or above the threshold.
 
-        k: the most similar k of each query; None: all. threshold, within: the limit, by default that of the index. With one that is looser the bands
-        find less, as ``report["recall"]`` says; below one half this is an error, unless ``force``. ids: names of the queries for the table.
-        per: as in `add`. Returns `Answers`: query, id, similarity or distance, which are exact; or estimate and standard_error.
+        k: only the k most similar items of each query; None: all. threshold, within: the limit, by default that of the index. With a looser one,
+        recall is lower (``report["recall"]``); below one half this is an error, unless ``force``. ids: names of the queries in the table. per: as in
+        `add`. Returns `Answers`: query, id, similarity or distance, which are exact; or estimate and standard_error.
 
         Raises UsageError for values that are not items of the index, with the row.
         """
@@ -287,9 +285,9 @@ class Index:
         return answers(comparison, matches, view.ids(matches.number) if len(matches.number) else [], queries.ids)
 
     def remove(self, ids: Any, *, missing: Missing = "ignore") -> int:
-        """Remove the items with these ids; returns the number of those that were there.
+        """Remove the items with these ids. Returns the number of removed items.
 
-        missing: what happens with an id that is not in the index: "ignore", or "refuse", which raises IdError and removes nothing.
+        missing: the action for an id that is not in the index: "ignore", or "refuse", which raises IdError and removes nothing.
         """
         if missing not in ("ignore", "refuse"):
             raise UsageError(f"{option('missing', missing)}: choose ignore or refuse")
@@ -299,13 +297,13 @@ class Index:
         return self.store.write(Change(nothing(self.settings), remove=given)).removed
 
     def merge(self, other: Index, *, existing: Existing = "refuse") -> Added:
-        """Add all items of another index, which must have been created with the same settings, in their order.
+        """Add all items of another index with the same settings, in their order.
 
-        existing: what happens if an id is in both: "refuse" raises IdError before anything is written, "skip" keeps the item of this index, "replace"
-        takes that of the other. Items are written in blocks of 4,096, each whole or not at all. So after an interruption or an error, also that of an
-        id which others added meanwhile, the first blocks are there; to continue, merge again with "skip".
+        existing: the action if an id is in both: "refuse" raises IdError before anything is written, "skip" keeps the item of this index, "replace"
+        takes that of the other. Items are written in blocks of 4,096, each completely or not at all. After an interruption or an error (such as an id
+        that others added meanwhile), the first blocks may be there; to continue, merge again with "skip".
 
-        Returns `Added`, with empty lists. Raises UsageError that names a setting in which the two differ.
+        Returns `Added`, with empty lists. Raises UsageError, which names the setting, if settings differ.
         """
         check_existing(existing)
         if not isinstance(other, Index):
@@ -339,7 +337,7 @@ class Index:
             yield from map(from_json, items.ids)
 
     def flush(self) -> None:
-        """Move the newest items to where they take the least space and time. This also happens by itself."""
+        """Move the newest items to their final place. This also happens automatically."""
         self.store.flush()
 
     def compact(self) -> None:
@@ -347,7 +345,7 @@ class Index:
         self.store.compact()
 
     def check(self) -> list[str]:
-        """Read all that is stored. Returns a sentence for each fault."""
+        """Read and verify everything that is stored. Returns one sentence for each fault."""
         return self.store.check()
 
     def backup(self, path: str | Path) -> None:
@@ -360,8 +358,8 @@ class Index:
     def info(self) -> dict[str, Any]:
         """Facts about the index, as plain values: items, removed, bytes, durability, and its settings.
 
-        recall: the probability that a query is compared with an item exactly at the threshold. standard_error, of an index without sets: that of the
-        estimate of such an item, so that about half of those that are compared are listed.
+        recall: the probability that a query is compared with an item exactly at the threshold. standard_error (of an index without sets): that of the
+        estimate for such an item; about half of the compared ones are listed.
         """
         plan = self.settings.plan
         chosen = self.settings.described()

@@ -49,17 +49,17 @@ def quotes(
     """Find the passages of ``suspects`` that occur in ``corpus``, exact or lightly edited, with their places in both.
 
     Columns: suspect, suspect_source, suspect_position, suspect_start, suspect_end, corpus, corpus_source, corpus_position, corpus_start, corpus_end,
-    agreed, similarity; ordered by suspect and place. Starts and ends are characters (code points) of the text as it was read, so that
-    ``text[start:end]`` is the passage. ``agreed`` is the number of equal tokens, ``similarity`` is 2 * agreed / (tokens here + tokens there).
+    agreed, similarity; ordered by suspect and place. Starts and ends count characters (code points) of the original text, so that ``text[start:end]``
+    is the passage. ``agreed`` is the number of equal tokens, ``similarity`` is 2 * agreed / (tokens here + tokens there).
 
-    ``by`` is the unit of tokens: words (the default), whitespace, code, chars, lines, paragraphs, or tokens for token ids. Signs such as = and |
-    are no words. Each run of ``min_run`` equal tokens or more (12; 60 characters; 3 lines) is found, and lies in a passage. A passage continues after
-    a difference of at most ``gap`` tokens in either text (the same numbers), as long as its similarity is at least ``threshold`` (0.5). Moved and
-    reordered passages are found, too.
+    ``by`` is the unit of tokens: words (the default), whitespace, code, chars, lines, paragraphs, or tokens for token ids. Signs such as = and | are
+    not words. Each run of ``min_run`` equal tokens or more (12; 60 characters; 3 lines) is found, as part of a passage. A passage continues after a
+    difference of at most ``gap`` tokens in either text (the same numbers), as long as its similarity is at least ``threshold`` (0.5). Moved and
+    reordered passages are also found.
 
-    A run with more than 64 places in the corpus, such as a license, is followed to the first 64, and ``report["common"]`` describes such runs.
+    Only the first 64 places of a run in the corpus are compared; ``report["common"]`` describes runs with more places, such as licenses.
     ``ignore`` names texts, ``ignore_common`` the share of the texts above which a shingle is common: stretches of ``min_run`` tokens or more whose
-    shingles are all ignored agree with nothing. If both sides name the same file, or are the same object, no record is compared with itself.
+    shingles are all ignored match nothing. If both sides name the same file, or are the same object, no record is compared with itself.
 
     Other options are those of `dedup`: ``normalize``, ``field``, ``records``, ``html``, ``id``, ``on_error``, ``max_record``, ``seed``, ``threads``,
     ``memory``, ``work``, ``progress``. Either side may be larger than memory. Raises the errors of `dedup`.

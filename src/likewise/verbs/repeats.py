@@ -41,21 +41,21 @@ def repeats(
     work: str | Path | None = None,
     **unknown: Never,
 ) -> Repeats:
-    """Find all runs of ``min_run`` tokens or more that occur again exactly, in another document or in the same one, with their places.
+    """Find all runs of ``min_run`` tokens or more that are repeated exactly, in another document or in the same one, with their places.
 
-    A *passage* is a longest run of tokens whose windows of ``min_run`` tokens always occur together, so each of its places is a whole one. Columns,
-    one row for each place, in input order: id, source, position, start, end, tokens, passage, times, documents, first. Start and end are characters
-    (code points) of the text as it was read, so that ``text[start:end]`` is the passage. ``passage`` is its number, by first places; ``times`` is how
-    often it occurs, ``documents`` in how many documents; ``first`` is True for its first place. Occurrences that overlap are one place.
+    A *passage* is a longest run of tokens whose windows of ``min_run`` tokens always occur together, so each of its places has the complete passage.
+    Columns, one row for each place, in input order: id, source, position, start, end, tokens, passage, times, documents, first. Start and end count
+    characters (code points) of the original text, so that ``text[start:end]`` is the passage. ``passage`` is its number, by first places; ``times``
+    is how often it occurs, ``documents`` in how many documents; ``first`` is True for its first place. Occurrences that overlap are one place.
     ``passages`` of the result has one row for each passage.
 
     ``by`` is the unit of tokens: words (the default), whitespace, code, chars, lines, paragraphs, or tokens for token ids. ``min_run`` is 50 by
     default (250 characters, 3 lines, 2 paragraphs). ``common`` lists only the passages in more than this share of the documents, such as 0.01 or
     "1%": boilerplate.
 
-    Every repeat is found. Two different runs are taken for equal with a probability of about 2^-64 for each pair that differs in one token, and far
-    less for others. The documents are read twice and may be larger than memory. ``report["later"]`` has the numbers of tokens and characters in all
-    occurrences but the first.
+    Every repeat is found. Two different runs are mistaken for equal with a probability of about 2^-64 for each pair that differs in one token, and
+    far less for others. The documents are read twice and may be larger than memory. ``report["later"]`` has the numbers of tokens and characters in
+    all occurrences but the first.
 
     Other options are those of `dedup`: ``normalize``, ``field``, ``records``, ``html``, ``id``, ``on_error``, ``max_record``, ``seed``, ``threads``,
     ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.

@@ -58,4 +58,4 @@ def disagreements(folder: Path, manifest: Manifest, at: Stored, segments: dict[i
         count += len(numbers)
         wrong += int((view.find(items.ids) != numbers).sum())
     faults = [f"{folder}: {wrong:,} items are not found by their ids"] * (wrong > 0)
-    return faults + [f"{folder}: {count:,} items are there in place of {len(view):,}"] * (count != len(view))
+    return faults + [f"{folder}: {count:,} items are there instead of {len(view):,}"] * (count != len(view))

@@ -25,7 +25,7 @@ def backup(folder: Path, to: Path) -> None:
     check_place(to)
     check_outside(to)
     if to.is_symlink() or (to.exists() and not (to.is_dir() and not any(to.iterdir()))):
-        raise UsageError(f"{to}: this path is taken, and a backup replaces nothing; choose another path")
+        raise UsageError(f"{to}: this path exists, and a backup replaces nothing; choose another path")
     staged = staged_for(to)
     try:
         for attempt in range(TRIES):

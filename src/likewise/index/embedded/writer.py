@@ -257,6 +257,6 @@ def fitting(items: Items, form: Form) -> Items:
     right = (n,), (n, form.bands), (n, 2), (int(items.size.sum()) if form.sets != "none" else 0,), (n, form.slots)
     if given != right:
         names = "ids", "keys", "copy", "words", "slots"
-        wrong = ", ".join(f"{name} {found} in place of {wanted}" for name, found, wanted in zip(names, given, right, strict=True) if found != wanted)
+        wrong = ", ".join(f"{name} {found} instead of {wanted}" for name, found, wanted in zip(names, given, right, strict=True) if found != wanted)
         raise ValueError(f"the items have other shapes than those of this index: {wrong}")
     return items

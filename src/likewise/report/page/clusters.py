@@ -34,11 +34,11 @@ def suspicious(report: Report, pictures: Pictures = none) -> Html | None:
     said += "than duplicates, raise the threshold or remove the text that they share."
     differ = any(each.get("difference") for one in found for each in one.get("members") or ())
     marks = [
-        " Of pages of a template, ",
+        " In pages of a template, text that is ",
         tag("del", "struck through"),
-        " is what only the removed one has, ",
+        " is only in the removed one, text that is ",
         tag("ins", "underlined"),
-        " what only the kept one has.",
+        " only in the kept one.",
     ]
     return section(
         "Clusters to check", tag("p", said, *(marks if differ else [])), *(cluster(report, each, pictures) for each in found), name="suspicious"

@@ -16,7 +16,7 @@ from likewise.report.page.recall import recall
 def method(report: Report, audit: dict[str, Any] | None) -> Html:
     """Return the section on the method."""
     parts = [*similar(report), *left_out(report)] if "leaks" not in report else []
-    explained = folded("What similar means, and the recall", *parts, recall(report, audit), name="explained") if parts else None
+    explained = folded("The meaning of similar, and the recall", *parts, recall(report, audit), name="explained") if parts else None
     options = folded("All options of this run", values("Options that determine the result", report["method"]))
     return section("Method", summary(report), explained, options, name="method")
 

@@ -43,8 +43,8 @@ def removed(report: Report) -> Html | None:
     chart = histogram(bars, f"Near-duplicates by {value}", sentence(report), marks)
     caption = "Below a higher threshold" if not bars.falling else "Beyond a stricter limit" if bars.whole else "At or beyond a distance"
     counts = thresholds(bars, caption, "near-duplicates")
-    note = "The counts are exact for the pairs of this run. How many more would stay can differ: "
-    note += f"what was removed may also be similar to another {one} that is kept."
+    note = "The counts are exact for the pairs of this run. A stricter run may still remove some of these: "
+    note += f"a removed {one} may also be similar to another kept one."
     several = tag("div", chart, counts, class_="beside") if counts else chart
     return section(title, tag("p", said), several, tag("p", note, class_="faint") if counts else None, name="threshold")
 
@@ -85,7 +85,7 @@ def pairs(report: Report, examples: Sequence[Example], pictures: Pictures) -> Ht
     legend = [f"{what.capitalize()} that differ are marked: ", *own, remark] if what else []
     legend += [wording.UNGROUPED] if report["method"].get("groups") and not examples[0].groups else []
     if of_payload(examples[0].kind).made_of:
-        legend.append("Pictures are reduced; what is transparent is white, as in the comparison. ")
+        legend.append("Pictures are reduced, on a white background, as in the comparison. ")
     said = tag("p", *legend, tag("code", "likewise show OUT ID"), f" shows any other removed {one}.")
     return section(f"Examples of removed {noun(report, plural=True)}", said, *grouped(report, examples, pictures), name="borderline")
 

@@ -49,7 +49,7 @@ def within(report: Report, counts: list[list[int]], named: int) -> str:
     least = "at least " if named < len(counts) else ""
     removed = counted(total, f"removed {noun(report)}", f"removed {noun(report, plural=True)}")
     said = f"Of {removed}, {least}{share(same, total)} are duplicates within one source. "
-    return f"{said}Rows: the source of what was removed; columns: the source of what was kept instead."
+    return f"{said}Rows: sources of removed {noun(report, plural=True)}; columns: sources of the ones kept instead."
 
 
 def cell(number: int, most: int) -> Html:
