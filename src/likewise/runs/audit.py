@@ -74,7 +74,7 @@ class Audit:
             yield Preview(f"Pairs by {self.value}", [f"{self.value}_from", f"{self.value}_to", "pairs", "found"], self.by_value, len(self.by_value))
         if self.people:
             names = ["from", "to", "pairs", "same", "different", "skipped", "precision", "low", "high"]
-            yield Preview("Precision by people", names, [[one[name] for name in names] for one in self.people], len(self.people))
+            yield Preview("Precision from verdicts", names, [[one[name] for name in names] for one in self.people], len(self.people))
         if self.missed:
             rows = [[pair["id_a"], pair["id_b"], pair["value"]] for pair in self.missed]
             yield Preview("Missed pairs", ["id_a", "id_b", self.value], rows, self.pairs - self.found)
