@@ -141,8 +141,8 @@ def test_reasons_for_a_lower_recall_are_reported() -> None:
 @pytest.mark.parametrize(
     ("by", "more", "hint"),
     [
-        ("words:5", {}, "--ignore-common 1%, if many documents have shingles in common that say little about them"),
-        ("elements", {}, "--ignore-common 1%, if many sets have elements in common that say little about them"),
+        ("words:5", {}, "--ignore-common 1%, if many documents share uninformative shingles"),
+        ("elements", {}, "--ignore-common 1%, if many sets share uninformative elements"),
         ("words:5", {"ignore_common": "1/100"}, None),
         ("weighted", {}, None),
     ],

@@ -42,11 +42,11 @@ def test_show(out: Path) -> None:
         "  49-75  All rights reserved by us.  (exact copy of 'fox'  at a.jsonl:1, characters 48-75)",
     ]
     assert run("show", str(out), "a.jsonl:1").stdout.splitlines() == [
-        "'fox'  at a.jsonl:1 was kept unchanged: none of its lines was removed",
+        "'fox'  at a.jsonl:1 was kept unchanged: none of its lines were removed",
         "stands for 2 other lines: 0-23  Home | About | Contact",
         "stands for 2 other lines: 48-75  All rights reserved by us.",
     ]
-    assert run("show", str(out), "own").stdout == "'own'  at a.jsonl:4 was kept unchanged: none of its lines was removed\n"
+    assert run("show", str(out), "own").stdout == "'own'  at a.jsonl:4 was kept unchanged: none of its lines were removed\n"
     found = shown(out, "dog")
     assert found["status"] == "kept" and [part["text"] for part in found["parts"]] == ["Home | About | Contact\r\n", "All rights reserved by us."]
     assert found["parts"][0]["kept"] == {"id": "fox", "source": "a.jsonl", "position": 0, "start": 0, "end": 23}

@@ -214,7 +214,7 @@ def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "skipped", f"{counted(budget['cut'], 'comparison')} in overfull buckets; {sample} ({missed} missed, 95% confidence)"
         if report.get("spread") and parse(by).kind.sets and not report["method"].get("ignore_common"):
             flag = on_command_line(option("ignore_common", "1%"))
-            yield "try", f"{flag}, if many {wording.compared(report)[1]} share {wording.parts(by)} that are not specific to them"
+            yield "try", f"{flag}, if many {wording.compared(report)[1]} share uninformative {wording.parts(by)}"
     if report["verified"] in NOT_EXACT:
         yield "verified", NOT_EXACT[report["verified"]]
 

@@ -134,7 +134,7 @@ def add(screen: Screen, path: str, inputs: tuple[str, ...], existing: Any = "ref
 @verb(
     "index update",
     "PATH INPUT...",
-    purpose="Replace records of an index by those with the same ids.",
+    purpose="Replace records of an index that have the same ids.",
     examples=("index update seen.lw corrected.jsonl", "index update seen.lw - --id url < changed.jsonl"),
     flags=f"{RECORDS} durability {MESSAGES}",
     arguments=[path(), inputs()],
@@ -168,7 +168,7 @@ def write(
 @verb(
     "index add-new",
     "PATH INPUT... [-o FILE]",
-    purpose="Add records without a similar item; list that of the others.",
+    purpose="Add records that have no similar item; name it for the others.",
     examples=("index add-new seen.lw - < new.jsonl", "index add-new tickets.lw today.parquet -k 3 -o repeated.parquet"),
     flags=f"{RECORDS} existing k durability {TABLE}",
     arguments=[path(), inputs()],
@@ -335,7 +335,7 @@ def compact(screen: Screen, path: str) -> None:
 @verb(
     "index check",
     "PATH",
-    purpose="Read all of an index, and list damage.",
+    purpose="Verify an index, and list damage.",
     examples=("index check seen.lw", "index check seen.lw --json"),
     flags=MESSAGES,
     arguments=[path()],
