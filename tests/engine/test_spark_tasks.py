@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import logging
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
@@ -21,7 +22,7 @@ from likewise.engines.spark.rows import chunks_of
 from likewise.engines.spark.session import explained
 from likewise.engines.spark.sketching import CHUNK, Group, of_group
 from likewise.engines.spark.steps import Steps
-from likewise.engines.spark.tasks import MOST_ROWS, Task, raised
+from likewise.engines.spark.tasks import MOST_ROWS, Task, quiet, raised
 from likewise.engines.spark.writing import store, written
 from likewise.errors import LikewiseError
 from likewise.io import storage
@@ -60,6 +61,17 @@ def test_errors_of_a_client_of_spark_connect_alone_are_explained(monkeypatch: py
     monkeypatch.setitem(sys.modules, "py4j.protocol", None)
     with pytest.raises(LikewiseError, match=r"^Spark stopped the job: the reason$"), explained():
         raise PySparkException("the reason")
+
+
+def test_an_interrupt_prints_no_traceback_of_py4j(caplog: pytest.LogCaptureFixture) -> None:
+    """py4j logs it by the root logger before it raises it. What others log there still appears."""
+    logs = compile("import logging; logging.error('KeyboardInterrupt while sending command.')", "/site-packages/py4j/java_gateway.py", "exec")
+    with quiet():
+        exec(logs, {})
+        logging.error("of others")
+    assert caplog.messages == ["of others"]
+    exec(logs, {})
+    assert len(caplog.messages) == 2
 
 
 def test_large_batches_of_a_task_are_cut() -> None:

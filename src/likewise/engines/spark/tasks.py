@@ -5,6 +5,7 @@ An executor may start at any time, so each task compares the versions of its pro
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import warnings
@@ -56,10 +57,19 @@ def mapped(frame: DataFrame, function: Batches, schema: str) -> DataFrame:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Inside, PySpark does not warn about the version of pandas, which likewise does not use here."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-        yield
+    """Inside, PySpark does not warn about the version of pandas, which likewise does not use, and py4j does not log errors that it raises."""
+    logging.root.addFilter(not_of_py4j)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+            yield
+    finally:
+        logging.root.removeFilter(not_of_py4j)
+
+
+def not_of_py4j(record: logging.LogRecord) -> bool:
+    """False for what py4j logs by the root logger: the traceback of each interrupt and of each lost connection."""
+    return "py4j" not in Path(record.pathname).parts
 
 
 def refusal(error: BaseException) -> str | None:
