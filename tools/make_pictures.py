@@ -51,7 +51,7 @@ def slide(page: Page) -> None:
 
 
 def second(page: Page) -> None:
-    """Open the second cluster of a list."""
+    """Open the second line of a list."""
     page.locator("tbody a").nth(1).click()
 
 
@@ -61,6 +61,7 @@ EXPLORER = [
     Picture("explorer-cluster.png", "/clusters", (1180, 760), before=second),
     Picture("explorer-review.png", "/review", (1180, 640)),
 ]
+QUOTES = [Picture("explorer-quotes.png", "/pairs?sort=passages", (1180, 760), before=second)]
 NOTEBOOK = [Picture("notebook.png", "", (900, 660))]
 
 
@@ -72,7 +73,9 @@ def made(browser: Browser, folder: Path) -> Iterator[tuple[str, bytes]]:
     page.write_text(notebook_pages.page(lw.dedup(paths, threshold=0.7)._repr_html_()).replace("<h1>Notebook</h1>", ""), encoding="utf-8")
     with ExitStack() as stack:
         served = stack.enter_context(command(folder / "clean", folder / "served"))
-        for start, pictures in (((folder / "clean/report.html").as_uri(), REPORT), (served.url, EXPLORER), (page.as_uri(), NOTEBOOK)):
+        quoted = stack.enter_context(command(newspaper.quoted(folder), folder / "quoted"))
+        report = (folder / "clean/report.html").as_uri()
+        for start, pictures in ((report, REPORT), (served.url, EXPLORER), (quoted.url, QUOTES), (page.as_uri(), NOTEBOOK)):
             for one in pictures:
                 yield one.name, drawn(browser, start + one.address, one)
 

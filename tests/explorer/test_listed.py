@@ -19,6 +19,7 @@ from explorers import get, post, words, written
 from likewise.errors import UsageError
 from likewise.explorer.again import Again
 from likewise.explorer.listing import Listing
+from likewise.io.manifest import SEAL, seal
 from likewise.runs.recorded import KEY
 from likewise.runs.table_files import write_table
 from services import Service, command
@@ -141,13 +142,27 @@ def test_a_changed_input_is_not_shown_and_a_moved_one_is_found_by_its_content(re
 def test_what_cannot_be_explored_is_refused_with_what_to_do(result: Path, tmp_path: Path) -> None:
     lines = written(tmp_path / "q.jsonl", {"a": "b"})
     assert "expected a Parquet file, as `likewise quotes` and `likewise pairs` write with -o FILE.parquet" in refused("serve", lines)
-    assert "does not name its inputs; repeat" in refused("serve", saved(tmp_path / "p.parquet"))
+    assert "does not name its inputs; repeat" in refused("serve", saved(tmp_path / "p.parquet", pa.table({"id_a": [1]})))
     assert "only the inputs of a file" in refused("serve", tmp_path, "x.jsonl")
 
 
-def saved(path: Path) -> Path:
-    write_table(pa.table({"id_a": [1]}), [], path, overwrite=False, csv_formulas="escape")
+def saved(path: Path, table: pa.Table, note: dict[bytes, bytes] | None = None) -> Path:
+    write_table(table, [], path, overwrite=True, csv_formulas="escape", note=note)
     return path
+
+
+def test_a_file_that_something_else_wrote_again_is_refused(result: Path, tmp_path: Path) -> None:
+    table, note = pq.read_table(result), {KEY: pq.read_metadata(result).metadata[KEY]}
+    missing = table.set_column(table.column_names.index("agreed"), "agreed", pa.array([1, None, 3]))
+    text = table.set_column(table.column_names.index("corpus_start"), "corpus_start", pa.array(["1", "2", "3"]))
+    for other, why in (
+        (table.drop_columns(["corpus_position"]), "there is no column corpus_position"),
+        (missing, "the column agreed has missing values"),
+        (text, "the column corpus_start is string"),
+    ):
+        assert why in refused("serve", saved(tmp_path / "q.parquet", other, note))
+    changed = {KEY: note[KEY].replace(b'"min_run": 12', b'"min_run": 13')}
+    assert "has changed since likewise wrote it" in refused("serve", saved(tmp_path / "q.parquet", table, changed))
 
 
 @pytest.mark.parametrize("verb", ["pairs", "neighbors"])
@@ -174,10 +189,8 @@ def test_a_file_cannot_make_the_explorer_read_what_it_was_not_made_from(result: 
     said = json.loads(pq.read_metadata(result).metadata[KEY])
     for path, size in ((str(secret), secret.stat().st_size), (str(tmp_path / "pipe"), 0), ("http://127.0.0.1:9/e.jsonl", 1)):
         said["inputs"]["suspect"][0] |= {"path": path, "size": size}
-        file = tmp_path / f"{size}.parquet"
-        with pq.ParquetWriter(file, (table := pq.read_table(result)).schema) as writer:
-            writer.write_table(table)
-            writer.add_key_value_metadata({KEY: json.dumps(said).encode()})
+        said.pop(SEAL, None)
+        file = saved(tmp_path / f"{size}.parquet", pq.read_table(result), {KEY: json.dumps({**said, SEAL: seal(said)}).encode()})
         why = Listing(file).read_side(0, [("essays.jsonl", 0)])
         assert isinstance(why, str) and ("has changed since the run" in why or "lies at an address, which is read only if it is named" in why), path
 

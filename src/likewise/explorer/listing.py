@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from likewise import methods
 from likewise.drawing.markup import Html
-from likewise.errors import FormatError, LikewiseError
+from likewise.errors import LikewiseError
 from likewise.explorer import pair
 from likewise.explorer.again import Again, found_among
 from likewise.explorer.pages import Request
@@ -59,6 +60,10 @@ PAIRS = (Side("", "", "a", "id_a", "source_a", "position_a"), Side("", "", "b", 
 ACROSS = (PAIRS[0]._replace(name="a", side="a"), PAIRS[1]._replace(name="b", side="b"))
 
 
+def is_text(given: pa.DataType) -> bool:
+    return pa.types.is_string(given) or pa.types.is_large_string(given)
+
+
 class Texts(NamedTuple):
     """The passages of a file by the two texts that share them, one entry for each two."""
 
@@ -82,7 +87,7 @@ class Texts(NamedTuple):
 
 
 class Listing:
-    """A result file. Raises UsageError for one that does not name its inputs, and FormatError for a damaged one.
+    """A result file. Raises UsageError for one that does not name its inputs, and FormatError for a damaged or changed one.
 
     inputs: where the inputs are now, if they were moved.
     """
@@ -100,10 +105,15 @@ class Listing:
             self._known: dict[str, dict[str, Place]] = {side.name: {} for side in self.sides}
             self._contents = {side.name: Again(path, self.entries[side.name] or (), self.want) for side in self.sides}
         self.rows = Rows(path, [source for contents in self._contents.values() for source in contents.inputs])
-        names = {*self.rows.schema.names}
-        self.placed = self.sides[0].source in names
-        if not {side.id for side in self.sides} <= names or self.value not in names or (self.quotes and not self.placed):
-            raise FormatError(f"{path}: lacks columns of a result of likewise {self.record.verb}: its columns are {', '.join(names)}")
+        self.placed = self.sides[0].source in self.rows.schema.names
+        self.rows.check(self._types())
+
+    def _types(self) -> dict[str, Callable[[pa.DataType], bool]]:
+        """The types of the columns that pages read, without those of ids."""
+        types: dict[str, Callable[[pa.DataType], bool]] = {self.value: lambda given: pa.types.is_float64(given) or pa.types.is_int64(given)}
+        for side in self.sides if self.placed or self.quotes else ():
+            types |= {side.source: is_text, **dict.fromkeys(filter(None, (side.position, side.start, side.end)), pa.types.is_int64)}
+        return types | ({"agreed": pa.types.is_int64} if self.quotes else {})
 
     @property
     def kind(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from likewise.errors import FormatError
 from likewise.report.identity import is_id
 
 #: Row groups whose rows stay in memory.
@@ -42,6 +43,19 @@ class Rows:
     def _file(self) -> pq.ParquetFile:
         """Open the file once more, because threads cannot share an open one. Only some of its rows are read."""
         return pq.ParquetFile(self._path, metadata=self._metadata, pre_buffer=False)
+
+    def check(self, types: Mapping[str, Callable[[pa.DataType], bool]]) -> None:
+        """Raise FormatError unless the table has these columns, of these types and without missing values."""
+        for name, fits in types.items():
+            number = self.schema.get_field_index(name)
+            if number < 0 or not fits(self.schema.field(number).type):
+                has = f"the column {name} is {self.schema.field(number).type}" if number >= 0 else f"there is no column {name}"
+                raise FormatError(f"{self._path}: {has}; the file has changed since likewise wrote it")
+            if any(found is not None and found.null_count for found in map(self._statistics(number), range(self._metadata.num_row_groups))):
+                raise FormatError(f"{self._path}: the column {name} has missing values; the file has changed since likewise wrote it")
+
+    def _statistics(self, column: int) -> Callable[[int], Any]:
+        return lambda group: self._metadata.row_group(group).column(column).statistics
 
     def column(self, name: str) -> np.ndarray:
         """A column of numbers, which is nowhere null."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from likewise.errors import FormatError, LikewiseError, UsageError
 from likewise.io.address import Address, Place, place
+from likewise.io.manifest import SEAL, seal
 from likewise.messages import option, quoted
 
 #: The key in the metadata of the file, and the version of what it holds.
@@ -38,7 +39,8 @@ def metadata(verb: str, report: Mapping[str, Any], sides: Mapping[str, Sequence[
     """The metadata of a result file."""
     facts = {name: report[name] for name in FACTS if name in report}
     inputs = {name: None if len(entries) > MOST else entries for name, entries in sides.items()}
-    return {KEY: json.dumps({"version": VERSION, "verb": verb, **facts, "inputs": inputs}).encode()}
+    said = {"version": VERSION, "verb": verb, **facts, "inputs": inputs}
+    return {KEY: json.dumps({**said, SEAL: seal(said)}).encode()}
 
 
 def way(path: Place, folder: Place) -> str:
@@ -64,11 +66,13 @@ def read(path: Path) -> Record:
         raise UsageError(f"{quoted(str(path))}: this file does not name its inputs; {again}")
     with as_recorded(path):
         said = json.loads(found)
-        version, verb, inputs = said.pop("version"), str(said.pop("verb")), said.pop("inputs")
+        if said["version"] != VERSION:
+            raise FormatError(f"{path}: a newer likewise wrote this file; upgrade likewise")
+        if said.pop(SEAL, None) != seal(said):
+            raise FormatError(f"{path}: what it says about its inputs has changed since likewise wrote it")
+        verb, inputs = str(said.pop("verb")), said.pop("inputs")
         folder = os.path.realpath(path.parent)
         sides = {name: None if some is None else [located(one, folder) for one in some] for name, some in inputs.items()}
-    if version != VERSION:
-        raise FormatError(f"{path}: a newer likewise wrote this file; upgrade likewise")
     return Record(verb, said, sides)
 
 
