@@ -60,14 +60,12 @@ def refuse(job: Job) -> None:
         raise UsageError(f"{asked}: {option('sketches')} is written on one machine only; leave one of them out")
     if job.kept is not None:
         raise UsageError(f"{asked}: items are compared with an index on one machine only; {here}")
-    if job.plan is not None:
-        return
-    if job.compared.keyed and not job.contained:
+    if job.plan is not None or (job.compared.keyed and not job.contained):
         return
     if job.compared.bands == NEVER or job.base.bandless or job.contained:
         raise UsageError(f"{asked}: {option('by', str(job.method))} compares {job.compared.name} without bands; {here}")
-    plan = choose(method=job.method, facts=job.facts, **options.asked)
-    layout = f"{option('bands', plan.bands)} {option('rows', plan.rows)}"
     if options.exact:
         raise UsageError(f"{asked}: {option('exact')} joins {job.compared.name} on one machine only; leave it out, or {here}")
+    plan = choose(method=job.method, facts=job.facts, **options.asked)
+    layout = f"{option('bands', plan.bands)} {option('rows', plan.rows)}"
     raise UsageError(f"{asked}: these {job.compared.name} would be joined on one machine, which is cheaper; add {layout}, which has the same recall")
