@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.joins import keys as of_items
-from likewise.joins.hamming_join import sample_of
+from likewise.joins.hamming_join import Tables, sample_of
 from likewise.joins.keys import Keyed, Keys, PrefixKeys, TableKeys, in_groups, joined, sliced
 from likewise.kernels.bands import MIX
 from likewise.stages.candidates import in_parts, lists_of_pairs, whole_lists
@@ -84,22 +85,26 @@ def test_close_codes_share_a_key(seed: int, bits: int, within: int) -> None:
     octets = np.zeros((80, -(-bits // 64) * 8), np.uint8)
     octets[:, : -(-bits // 8)] = np.packbits(flags, axis=1, bitorder="little")
     codes = octets.view("<u8").astype(np.uint64)
-    keys = TableKeys.of_sample(codes[sample_of(80)], 80, bits, within, walk=False)
-    found = keys.of(codes.ravel(), np.arange(81) * codes.shape[1], np.full(80, codes.shape[1]), NO_COUNTS)
     similar = {(i, j) for i, j in itertools.combinations(range(80), 2) if np.count_nonzero(flags[i] != flags[j]) <= within}
-    assert pairs_of(keys, found, 80) == similar
+    chosen = TableKeys.of_sample(codes[sample_of(80)], 80, bits, within, walk=False)
+    for keys in (chosen, replace(chosen, tables=Tables.pigeonhole(bits, within + 2, within))):
+        found = keys.of(codes.ravel(), np.arange(81) * codes.shape[1], np.full(80, codes.shape[1]), NO_COUNTS)
+        assert len(found.key) == 80 * len(keys.tables)
+        assert pairs_of(keys, found, 80) == similar
 
 
 def test_keys_of_very_many_codes_are_cut_into_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """400 codes within 2 bits of each other have 3 keys of up to 400 codes each; a sample shows them, and no bucket has more than two slices."""
+    """400 codes that each differ from one in two bits share keys, among 1,600 others. A sample shows them, and no bucket has more than two slices."""
     monkeypatch.setattr(of_items, "SLICE", 50)
-    rng = np.random.default_rng(1)
-    codes = np.unique(np.uint64(0xABCDEF) ^ np.uint64(1) << rng.integers(0, 64, 400).astype(np.uint64))[:, np.newaxis]
-    n = len(codes)
-    keys = TableKeys.of_sample(codes, 60 * n, 64, 2, walk=False)
-    found = sliced(keys.of(codes.ravel(), np.arange(n + 1), np.ones(n, np.int64), NO_COUNTS), np.arange(n))
-    assert np.unique(found.key, return_counts=True)[1].max() < n / 5
-    assert pairs_of(keys, found._replace(number=np.zeros(len(found.key), np.int64)), n) == set(itertools.combinations(range(n), 2))
+    monkeypatch.setattr(of_items, "ENTRY_COST", 1e-3)  # many tables
+    bits = np.array(list(itertools.combinations(range(64), 2))[::5], np.uint64)[:400]
+    close = np.uint64(0xABCDEF) ^ np.uint64(1) << bits[:, 0] ^ np.uint64(1) << bits[:, 1]
+    codes = np.concatenate([close, np.random.default_rng(1).integers(0, 2**64, 1600, np.uint64)])[:, np.newaxis]
+    keys = TableKeys.of_sample(codes[sample_of(2000)], 2000, 64, 4, walk=False)
+    found = keys.of(codes.ravel(), np.arange(2001), np.ones(2000, np.int64), NO_COUNTS)
+    largest, in_slices = (np.unique(each.key, return_counts=True)[1].max() for each in (found, sliced(found, np.arange(2000))))
+    assert len(keys.tables) > 4 and largest > 200 and in_slices < 150
+    assert pairs_of(keys, found, 2000) == set(itertools.combinations(range(400), 2))
 
 
 @pytest.mark.parametrize("scope", [Scope(), Scope(9, True), Scope(9, False)])

@@ -185,7 +185,7 @@ class TableKeys:
         """The keys of codes, uint64[n, words], table by table: uint64[tables * n]."""
         found = np.empty((len(self.tables), len(codes)), np.uint64)
         for table, pieces in enumerate(self.tables.pieces):
-            key = np.full(len(codes), np.uint64(table + 1) * MIX)
+            key = np.full(len(codes), table + 1, np.uint64) * MIX
             for word, shift, width in pieces[pieces[:, 2] > 0].tolist():
                 key = (key ^ (codes[:, word] >> np.uint64(shift) & np.uint64((1 << width) - 1))) * MIX
                 key ^= key >> np.uint64(32)
