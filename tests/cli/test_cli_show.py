@@ -6,6 +6,7 @@ import errno
 import gzip
 import io
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -139,6 +140,19 @@ def test_show_text_files_and_parquet(folder: Path) -> None:
     assert run("dedup", "in", "-o", "out", *LIKE, "--prefer", "*.parquet", "-q").exit_code == 0
     result = run("show", "out", "b.txt")
     assert result.stdout.rstrip().endswith("dark [-forest-]{+wood+}") and "t.parquet:0" in result.stdout
+
+
+def test_names_that_are_not_utf8_are_found_as_typed_and_as_shown(folder: Path) -> None:
+    for name in (b"a\xff.txt", b"b\xfe.txt"):
+        Path(os.fsdecode(os.path.join(b"in", name))).parent.mkdir(exist_ok=True)
+        Path(os.fsdecode(os.path.join(b"in", name))).write_text("one and the same text")
+    Path("c\udcff.jsonl").write_text('{"id": "x", "text": "the same"}\n{"id": "y", "text": "the same"}\n')
+    assert run("dedup", "in", "-o", "texts").exit_code == run("dedup", "c\udcff.jsonl", "-o", "records").exit_code == 0
+    for typed in ("b\udcfe.txt", r"b\udcfe.txt", r"b\xfe.txt"):
+        assert lines(run("show", "texts", typed).stdout)["why"] == "exact copy", typed
+    for typed in ("c\udcff.jsonl:2", r"c\xff.jsonl:2"):
+        assert lines(run("show", "records", typed).stdout)["removed"] == r"'y'  at c\xff.jsonl:2", typed
+    assert r"no item of records has the id '\\udcff'" in run("show", "records", "\udcff").stderr
 
 
 def test_control_characters_of_a_corpus_do_not_reach_the_terminal() -> None:

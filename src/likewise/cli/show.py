@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
@@ -44,8 +45,9 @@ def command(screen: Screen, out: str, identity: str | None = None) -> None:
 
 def show(screen: Screen, originals: Any, identity: str) -> None:
     """Print the outcome of the item with this id, or at this place."""
-    from likewise.report.identity import spellings
+    from likewise.report.identity import spellings, typed
 
+    identity = typed(identity)
     spelled = spellings(originals.removed.schema, identity)
     if originals.method.get("level"):
         show_document(screen, originals, identity, spelled)
@@ -110,6 +112,8 @@ def place_at(originals: Any, identity: str) -> tuple[str, int] | None:
     source, _, number = identity.rpartition(":")
     if not number.isdecimal() or len(number) > MOST_DIGITS:
         return None
+    if source not in originals.inputs:
+        source = re.sub(r"\\udc([89a-f][0-9a-f])", r"\\x\1", source)  # bytes that are not UTF-8, as names of sources have them
     position = originals.position(source, int(number))
     return None if position is None else (source, position)
 

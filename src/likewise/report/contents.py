@@ -97,6 +97,8 @@ class Contents:
                 row = next((row for row, value in enumerate(ids) if value in ways), None)
                 if row is None and self.numbered and identity.isdecimal() and len(identity) < 19 and first <= int(identity) < first + len(records):
                     row = int(identity) - first
+                if row is None and source == identity and self.is_item(source):
+                    row = 0
                 if row is not None:
                     return (source, first + row), self.original(records, row)
         return None

@@ -10,6 +10,15 @@ import pyarrow.compute as pc
 from likewise.io.idcolumn import QUOTED
 
 
+def typed(identity: str) -> str:
+    r"""An id as tables have it, from one that was typed: bytes that are not UTF-8, as in names of files, are lone surrogates there, and escaped.
+
+    >>> typed("a\udcff.txt")
+    'a\\udcff.txt'
+    """
+    return identity.encode("utf-8", "backslashreplace").decode()
+
+
 def spellings(schema: pa.Schema, identity: str) -> list[str]:
     """The possible ids in a table of this schema, in order of precedence: 1 is the number 1, and if no item has that id, the string "1"."""
     if (schema.metadata or {}).get(b"likewise.ids") != QUOTED.encode():
