@@ -24,7 +24,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The output of dedup on three sources of texts."""
     folder = tmp_path_factory.mktemp("newspaper")
     paths = newspaper.written(folder, newspaper.records())
-    lw.dedup(paths, out=folder / "out", threshold=0.7)
+    lw.dedup(paths, out=folder / "out", threshold=0.7, sketches=True)
     return folder / "out"
 
 

@@ -48,7 +48,7 @@ def test_the_page_fits_has_no_finding_and_is_reached_by_keyboard(browser: Browse
         page.page.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
         for width in WIDTHS:
             page.at(width)
-            assert page.too_wide() == [], f"{width} px"
+            assert page.too_wide() == [] == page.small(), f"{width} px"
         for width, scheme in itertools.product(*scaled((WIDTHS, SCHEMES), (WIDTHS[:1], SCHEMES[1:]))):
             page.at(width, scheme)
             assert page.findings() == [], f"{width} px, {scheme}"

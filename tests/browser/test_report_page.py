@@ -20,7 +20,7 @@ def test_the_page_fits_each_width_and_has_no_finding_of_axe(browser: Browser, ou
         for width in WIDTHS:
             for scheme in SCHEMES:
                 page.at(width, scheme)
-                assert page.too_wide() == [], f"{width} px, {scheme}"
+                assert page.too_wide() == [] == page.small(), f"{width} px, {scheme}"
                 assert page.findings() == [], f"{width} px, {scheme}"
 
 

@@ -107,7 +107,7 @@ def test_parts_of_documents(tmp_path: Path) -> None:
     lw.dedup([source], level="line", out=tmp_path / "out")
     with command(tmp_path / "out", tmp_path / "served") as served:
         page = words(get(served, "/clusters/0"))
-    assert "characters 11–30" in page and "characters 0–19" in page and "first" not in page and "last" not in page
+    assert "characters 11–30" in page and "characters 0–19" in page and "first line" not in page and "last line" not in page
 
 
 def test_nothing_removed(tmp_path: Path) -> None:

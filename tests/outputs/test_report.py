@@ -49,7 +49,7 @@ def test_the_page_says_what_the_report_holds():
     made["method"] = made["method"] | {"plan": PLAN | {"chosen_by": "preset fineweb"}}
     assert "With 16 bands of 6 rows (preset fineweb), a pair at" in Page(render(made, None, [])).words
     labels = [attributes["aria-label"] for name, attributes in page.tags if attributes.get("role") == "img"]
-    assert len(labels) == 4
+    assert len(labels) == 5 and labels[3] == labels[4]  # the curve, drawn for a screen and for a phone
     assert "kept 1,000, removed as exact copies 150, removed as near-duplicates 79, rejected (unreadable) 5" in labels[0]
     assert "2: 50 clusters, 3-4: 10 clusters, 5-8: 0 clusters" in labels[1] and labels[1].endswith("129-256: 1 cluster")
 

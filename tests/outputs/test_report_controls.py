@@ -86,11 +86,11 @@ def test_each_bin_has_a_column_as_high_as_its_share_of_the_largest() -> None:
     written = histogram(of_steps(0.8, 0.05, [5, 3, 0, 2], falling=False, whole=False), "Near-duplicates", "")
     assert (
         re.findall(r"height:([\d.]+)%", written) == ["100.0", "60.0", "0.0", "40.0"]
-        and "5 removals at 0.8-0.85" in written
+        and "5 removals at 0.8–0.85" in written
         and 'data-width="1"' in written
     )
     fine = histogram(of_steps(0.8, 0.001, [2] * 200, falling=False, whole=False), "Near-duplicates", "")
-    assert 'data-width="5"' in fine and fine.count("height:100.0%") == 40 and "10 removals at 0.8-0.805" in fine
+    assert 'data-width="5"' in fine and fine.count("height:100.0%") == 40 and "10 removals at 0.8–0.805" in fine
 
 
 def test_the_table_has_round_thresholds() -> None:

@@ -61,6 +61,10 @@ class Seen:
         """The elements that make the page scroll sideways; [] if it does not."""
         return self.page.evaluate(TOO_WIDE)
 
+    def small(self) -> list[str]:
+        """The controls that are too small for a finger, and small letters in charts; links in a text are as high as its lines."""
+        return self.page.evaluate(SMALL)
+
     def findings(self) -> list[str]:
         """The findings of axe-core: the rule, the fault, and the elements."""
         if not self.page.evaluate("typeof axe === 'object'"):
@@ -100,8 +104,8 @@ class Seen:
 
 
 @contextmanager
-def seen(browser: Browser, address: str | Path, *, script: bool = True, **more: Any) -> Iterator[Seen]:
-    """Open a page, by its file or address; at the end, check that it had no errors and loaded nothing from elsewhere."""
+def seen(browser: Browser, address: str | Path, *, script: bool = True, status: int = 200, **more: Any) -> Iterator[Seen]:
+    """Open a page, by its file or address; at the end, check that it had no errors and loaded nothing from elsewhere. status: of the answer."""
     url = address.as_uri() if isinstance(address, Path) else address
     own = url if isinstance(address, Path) else "/".join(url.split("/")[:3]) + "/"
     context = browser.new_context(java_script_enabled=script, reduced_motion="reduce", **more)
@@ -109,7 +113,11 @@ def seen(browser: Browser, address: str | Path, *, script: bool = True, **more: 
     try:
         found = Seen(context.new_page(), own)
         found.at(WIDTHS[-1])
-        found.page.goto(url)
+        answer = found.page.goto(url)
+        assert isinstance(address, Path) or (answer and answer.status == status)
+        if status != 200:  # Chromium reports it once
+            assert [f"status of {status}" in error for error in found.errors] == [True]
+            found.errors.clear()
         yield found
         found.check()
     finally:
@@ -123,6 +131,16 @@ TOO_WIDE = """() => {
         if (getComputedStyle(up).overflowX !== 'visible' && up !== document.body && up !== document.documentElement) return true; return false; };
     return [...document.body.querySelectorAll('*')].filter(e => e.getBoundingClientRect().right > wide + 1 && !held(e))
         .map(e => e.outerHTML.slice(0, 200));
+}"""
+
+SMALL = """() => {
+    const shown = e => e.checkVisibility({visibilityProperty: true}), size = e => e.getBoundingClientRect();
+    const target = e => e.type === 'checkbox' && e.closest('label') || e;
+    const controls = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary')].filter(shown);
+    const fingers = controls.map(target).filter(e => getComputedStyle(e).display !== 'inline' && Math.min(size(e).width, size(e).height) < 24);
+    const letters = [...document.querySelectorAll('.chart text')].filter(shown)
+        .filter(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a < 9.5 && !e.getAttribute('transform'));
+    return [...fingers, ...letters].map(e => e.outerHTML.slice(0, 200));
 }"""
 
 MARK = """controls => {

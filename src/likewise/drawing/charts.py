@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from likewise.drawing.markup import Html, join, tag
-from likewise.drawing.numbers import count, counted, share
+from likewise.drawing.numbers import count, counted, share, spaced
 
 #: Width beside the longest bar, for its number.
 BESIDE = "5.5rem"
@@ -36,7 +36,7 @@ def bars(numbers: Sequence[tuple[str, int]], unit: str, label: str) -> Html:
     for name, number in numbers:
         wide = f"max(2px, (100% - {BESIDE}) * {number / most:.4f})" if number else "0"
         bar = tag("span", class_="bar", style=f"width: {wide}")
-        drawn += [tag("span", name, class_="name"), tag("span", bar, tag("span", count(number), class_="number"), class_="value")]
+        drawn += [tag("span", spaced(name), class_="name"), tag("span", bar, tag("span", count(number), class_="number"), class_="value")]
     said = ", ".join(f"{name}: {counted(number, unit)}" for name, number in numbers)
     return tag("div", *drawn, role="img", aria_label=f"{label}. {said}", class_="bars")
 

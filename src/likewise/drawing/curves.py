@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from likewise.drawing.markup import Html, tag
+from likewise.drawing.markup import Html, join, tag
 from likewise.drawing.numbers import percent, shown
 from likewise.drawing.svg import Plane, Point, Span, patterns, svg
 from likewise.errors import UsageError
@@ -65,6 +66,8 @@ STEPS = 200
 #: Curves take these in turn; where there are more, a number on each distinguishes them.
 CLASSES = ("curve", "curve second", "curve third")
 DASHES = (None, "9 4", "2 4", "14 4 2 4", "5 3 1 3")
+#: The size and the margins of a chart for a phone.
+NARROW = {"width": 340, "height": 300, "left": 54, "right": 10}
 #: Height of a legend row in pixels, and maximum length of a label in it.
 ROW, LONGEST = 24, 48
 
@@ -168,24 +171,31 @@ def within(probability: float) -> float:
     return min(max(probability, 0.0), 1.0)
 
 
-def drawn(chart: Chart) -> Html:
-    """The SVG chart: axes, curves, areas and legend."""
+def for_page(chart: Chart) -> Html:
+    """The chart twice, for a screen and for a phone; the style sheet of pages hides one of them."""
+    return join([drawn(chart), drawn(chart, narrow=True)])
+
+
+def drawn(chart: Chart, *, narrow: bool = False) -> Html:
+    """The SVG chart: axes, curves, areas and legend. narrow: for a page as wide as a phone, where letters keep their size."""
     lines, threshold = chart.lines, chart.threshold
-    rows = [*legend(lines, len(lines) > 1), *([shades(chart)] if threshold is not None else []), *([measured_row()] if chart.points else [])]
-    base = Plane(chart.span)
-    plane = Plane(chart.span, height=base.height + ROW * len(rows), bottom=base.bottom + ROW * len(rows))
+    areas = shades(chart, abreast=not narrow) if threshold is not None else []
+    rows = [*legend(lines, len(lines) > 1), *areas, *([measured_row()] if chart.points else [])]
+    base = Plane(chart.span, **(NARROW if narrow else {}))
+    plane = replace(base, height=base.height + ROW * len(rows), bottom=base.bottom + ROW * len(rows))
     below = plane.height - ROW * (len(rows) - 0.5)
     return svg(
         plane.width,
         plane.height,
         in_words(chart),
-        *([patterns()] if threshold is not None else []),
+        *([patterns(narrow=narrow)] if threshold is not None else []),
         *plane.axes(chart.axis, chart.event.axis),
         *(around(plane, chart, threshold) if threshold is not None else []),
         *(drawn_line(plane.path(line.points), place) for place, line in enumerate(lines)),  # dashes above the solid first curve, where they coincide
         *marks(plane, lines, threshold),
         *(cross(plane.at(*point)) for point in chart.points),
-        *(tag("g", *row, transform=f"translate({plane.left} {below + ROW * place:g})") for place, row in enumerate(rows)),
+        *(tag("g", *row, transform=f"translate({0 if narrow else plane.left} {below + ROW * place:g})") for place, row in enumerate(rows)),
+        class_="chart narrow" if narrow else "chart",
     )
 
 
@@ -266,14 +276,13 @@ def legend(lines: Sequence[Line], several: bool) -> Iterator[list[Html]]:
             yield [drawn_line("0,0 44,0", place), *number, tag("text", label + found, x=54, y=4)]
 
 
-def shades(chart: Chart) -> list[Html]:
-    """The legend row that names the two areas."""
-    names = {what: name for _, what, name in chart.areas()}
-    boxes = ((0, "missed"), (220, "needless"))
-    return [
-        *(tag("rect", x=x, y=-8, width=44, height=16, class_=what) for x, what in boxes),
-        *(tag("text", names[what], x=x + 54, y=4) for x, what in boxes),
-    ]
+def shades(chart: Chart, *, abreast: bool) -> list[list[Html]]:
+    """The legend row that names the two areas, or a row for each, in fewer words."""
+    names = {what: name if abreast else name.partition(",")[0] for _, what, name in chart.areas()}
+    boxes = ((0, "missed"), (220 if abreast else 0, "needless"))
+    rects = [tag("rect", x=x, y=-8, width=44, height=16, class_=what) for x, what in boxes]
+    texts = [tag("text", names[what], x=x + 54, y=4) for x, what in boxes]
+    return [[*rects, *texts]] if abreast else [[*both] for both in zip(rects, texts, strict=True)]
 
 
 def in_words(chart: Chart) -> str:

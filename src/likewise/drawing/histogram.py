@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from likewise.drawing.markup import Html, table, tag
-from likewise.drawing.numbers import counted, ranged, share, shown
+from likewise.drawing.numbers import counted, ranged, share, shown, spaced
 from likewise.drawing.svg import ticks
 
 #: Rows of the table at least, where the bins allow it.
@@ -76,7 +76,7 @@ def histogram(found: Histogram, label: str, sentence: str, marks: Sequence[tuple
     described = grouped(found.bins, -(-number // 20))
     filled = ", ".join(f"{ranged(one.low, one.high)}: {counted(one.number, 'near-duplicate')}" for one in described if one.number)
     middle = found.at((tallest.low + tallest.high + found.whole) / 2)
-    peak = f"{counted(tallest.number, 'removal')} at {ranged(tallest.low, tallest.high)}"
+    peak = f"{counted(tallest.number, 'removal')} at {spaced(ranged(tallest.low, tallest.high))}"
     top = tag("span", peak, class_=placed("top", middle), style=f"left:{middle:.2f}%")
     lines = [mark(found.at(value), name, lower=place > 0) for place, (value, name) in enumerate(marks)]
     plot = tag("div", *columns, role="img", aria_label=f"{label}. {filled}", class_="columns")

@@ -13,8 +13,8 @@ VOID = frozenset({"meta", "br", "img", "input"})
 #: Characters that HTML cannot contain (NUL, lone surrogates, noncharacters), that act on a terminal or reader (controls), and that reorder the text
 #: after them. Tab, line feed and carriage return are allowed.
 UNSHOWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
-#: Columns of a table that does not fit on a phone.
-SEVERAL = 4
+#: Columns of a table that does not fit on a phone, and characters of a first cell beside which two numbers do not fit.
+SEVERAL, LONG = 4, 120
 #: Text of `numbers.share`, `numbers.percent` and `numbers.figure`, and other written numbers.
 FIGURE = re.compile(r"(over |under |[<>] )?-?[0-9][0-9,.]*%?")
 
@@ -71,15 +71,16 @@ def picture(data: bytes, said: str) -> Html:
 def table(caption: object, head: list[str], rows: Iterable[Sequence[object]], foot: Sequence[object] | None = None) -> Html:
     """A table; whole numbers get thousands separators, and numeric columns are right-aligned. The first cell of a row is its heading.
 
-    On a phone, a table of several columns has each cell with the name of its column; narrower ones scroll sideways, also by keyboard.
+    On a phone, a table of several columns, or of long texts, has each cell with the name of its column; others scroll sideways, also by keyboard.
     """
     rows = list(rows)
     numeric = [column > 0 and any(is_figure(row[column]) for row in rows) for column in range(len(head))]
     top = tag("tr", *(tag("th", name, scope="col", class_="number" if number else None) for name, number in zip(head, numeric, strict=True)))
-    names = head[1:] if len(head) >= SEVERAL else [None] * (len(head) - 1)
+    several = len(head) >= SEVERAL or (len(head) > 2 and any(len(str(row[0])) > LONG for row in rows))
+    names = head[1:] if several else [None] * (len(head) - 1)
     body = tag("tbody", *(table_row(row, names) for row in rows))
     bottom = tag("tfoot", table_row(foot, names)) if foot else None
-    made = tag("table", tag("caption", caption), tag("thead", top), body, bottom, class_="several" if len(head) >= SEVERAL else None)
+    made = tag("table", tag("caption", caption), tag("thead", top), body, bottom, class_="several" if several else None)
     return tag("div", made, class_="wide", tabindex=0, role="region", aria_label=caption)
 
 

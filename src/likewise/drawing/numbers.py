@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 
 def count(number: object) -> str:
@@ -101,6 +102,15 @@ def ranged(first: float, last: float) -> str:
     ('0.8-0.82', '3', '0-12.5')
     """
     return f"{first:.4g}" if first == last else f"{first:.4g}-{last:.4g}"
+
+
+def spaced(text: str) -> str:
+    """Ranges of numbers with the dash that pages have between them.
+
+    >>> spaced("5 removals at -0.8-0.82"), spaced("3-4")
+    ('5 removals at -0.8–0.82', '3–4')
+    """
+    return re.sub("(?<=[0-9])-(?=[0-9])", "–", text)
 
 
 def by_reason(counts: dict[str, int]) -> list[str]:

@@ -102,7 +102,7 @@ p { max-width: 42rem; margin: .6rem 0; text-wrap: pretty; }
 a { color: inherit; text-decoration-color: var(--accent); text-underline-offset: 3px; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 code, .digits { font-family: var(--mono); font-size: .9em; overflow-wrap: anywhere; }
-summary { cursor: pointer; }
+summary { cursor: pointer; padding: .1rem 0; }
 input { accent-color: var(--accent); }
 footer { margin-top: 3.5rem; padding-top: .7rem; border-top: 1px solid var(--rule); font-size: .875rem; }
 .faint { color: var(--faint); }
@@ -115,13 +115,19 @@ footer { margin-top: 3.5rem; padding-top: .7rem; border-top: 1px solid var(--rul
   linear-gradient(90deg, #0003, transparent) 0 0 / .8rem 100% no-repeat, linear-gradient(270deg, #0003, transparent) 100% 0 / .8rem 100% no-repeat; }
 table { border-collapse: collapse; margin: .8rem 0; font-size: .9rem; font-variant-numeric: tabular-nums lining-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: .35rem; }
+@media (min-width: 44rem) { caption { white-space: nowrap; } }
 th, td { text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--rule); overflow-wrap: anywhere; }
 thead th { color: var(--faint); font-weight: 500; overflow-wrap: normal; vertical-align: bottom; }
 tbody th { font-weight: 400; min-width: 8rem; }
 tfoot th, tfoot td { font-weight: 600; border-bottom: 0; }
 td { min-width: 5.5rem; }
 th.number, td.number { text-align: right; white-space: nowrap; min-width: 0; }
+tr > :last-child { padding-right: 0; }
+sup { line-height: 0; }
 .chart { display: block; width: 100%; height: auto; margin: .8rem 0; }
+.narrow .missed { fill: url(#likewise_dots_narrow); } .narrow .needless { fill: url(#likewise_lines_narrow); }
+@media not screen, (min-width: 36.01rem) { .chart.narrow { display: none; } }
+@media screen and (max-width: 36rem) { .chart:has(+ .narrow) { display: none; } }
 .cards { display: grid; grid-auto-flow: column; grid-auto-columns: minmax(0, 1fr); gap: 0 1rem; margin: 1.2rem 0;
   font-variant-numeric: tabular-nums lining-nums; }
 .cards > div { border-top: 1px solid var(--rule); padding: .6rem 0 .8rem; min-width: 0; }
@@ -142,10 +148,10 @@ button { font: inherit; font-size: .8rem; color: inherit; background: var(--grou
   .several, .several tbody { width: 100%; } .several tr { border-bottom: 1px solid var(--rule); padding: .4rem 0; }
   .several :is(th, td) { border: 0; padding: .05rem 0; } .several td { display: inline-block; margin-right: .9rem; white-space: normal; }
   .several td::before { content: attr(data-name) " "; color: var(--faint); font-weight: 400; } }
-@media (max-width: 44rem) { .cards { grid-auto-flow: row; grid-template-columns: 1fr 1fr; }
+@media (max-width: 60rem) { .cards:has(> :nth-child(6)) { grid-auto-flow: row; grid-template-columns: repeat(3, minmax(0, 1fr)); } }
+@media (max-width: 44rem) { .cards, .cards:has(> :nth-child(6)) { grid-auto-flow: row; grid-template-columns: 1fr 1fr; }
   .cards > div:last-child:nth-child(odd) { grid-column: 1 / -1; display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1rem; }
-  .pair { grid-template-columns: 1fr; } .chart text { font-size: 17px; }
-  .chart > g[transform] text { font-size: 15px; } }
+  .pair { grid-template-columns: 1fr; } }
 @media print { :root { color-scheme: light; } body { font-size: 10.5pt; color: #000; background: #fff; } main { max-width: none; padding: 0; }
   h2, h3, summary { break-after: avoid; } details::details-content { content-visibility: visible; block-size: auto; }
   svg, tr, .cards > div, .pair > * { break-inside: avoid; } button, nav { display: none; } .wide { overflow: visible; background: none; } }

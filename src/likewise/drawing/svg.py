@@ -14,9 +14,9 @@ Point = tuple[float, float]
 Span = tuple[float, float]
 
 
-def svg(width: int, height: int, label: str, *children: Html | None) -> Html:
+def svg(width: int, height: int, label: str, *children: Html | None, class_: str = "chart") -> Html:
     """A chart that scales with the page; ``label`` describes it in words. Its colors come from the page's style sheet."""
-    return tag("svg", *children, viewBox=f"0 0 {width} {height}", role="img", aria_label=label, class_="chart", style=f"max-width: {width}px")
+    return tag("svg", *children, viewBox=f"0 0 {width} {height}", role="img", aria_label=label, class_=class_, style=f"max-width: {width}px")
 
 
 #: The opening tag that `svg` writes.
@@ -52,12 +52,13 @@ def standalone(chart: Html, title: str) -> str:
     )
 
 
-def patterns() -> Html:
-    """Dots and slanted lines, which distinguish two areas without color. Ids apply to the whole page, hence the prefix."""
+def patterns(*, narrow: bool = False) -> Html:
+    """Dots and slanted lines, which distinguish two areas without color. Ids apply to the whole page, hence their prefix and suffix."""
+    suffix = "_narrow" if narrow else ""
     dots = tag("circle", cx=3, cy=3, r=1.7, class_="dots")
     lines = tag("path", d="M0 6 L6 0 M-1 1 L1 -1 M5 7 L7 5", class_="lines")
     tile = {"width": 6, "height": 6, "patternUnits": "userSpaceOnUse"}
-    return tag("defs", tag("pattern", dots, id="likewise_dots", **tile), tag("pattern", lines, id="likewise_lines", **tile))
+    return tag("defs", tag("pattern", dots, id=f"likewise_dots{suffix}", **tile), tag("pattern", lines, id=f"likewise_lines{suffix}", **tile))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from likewise.explorer import pair
 from likewise.explorer.output import Output
-from likewise.explorer.pages import Request, Shown
+from likewise.explorer.pages import Moved, Request, Shown
 from likewise.explorer.removals import SORTS
 from likewise.report.pictures import SMALL
 from likewise.service.problems import ProblemError
@@ -52,12 +52,21 @@ def page(output: Output, request: Request) -> Shown:
         | kept(output, row)
         for one, row in zip(chosen.tolist(), rows, strict=True)
     ]
-    texts = {} if removals.parts else output.beginnings([(one["source"], one["position"]) for one in listed])
-    for one in listed:
-        one["text"] = texts.get((one["source"], one["position"]))
+    texts = output.beginnings([(one.place, one.span) for one in map(pair.kept_of, rows)])
+    for one, text in zip(listed, texts, strict=True):
+        one["text"] = text
     names = {name: words for name, (words, _) in SORTS.items()}
     values = {"here": "/clusters", "clusters": listed, "place": place, "sort": sort, "sorts": names, "source": source}
-    return Shown("clusters.html", values | {"sources": [*output.originals.inputs], "value": output.value})
+    return Shown("clusters.html", values | {"sources": [*output.originals.inputs], "value": output.value, "files": output.files})
+
+
+def of(output: Output, request: Request) -> Moved:
+    """The cluster of the kept item at a place."""
+    removals = output.removals
+    found = removals.at(("kept_source", "kept_position"), request.query.get("source", ""), request.number("position"), 1)
+    if not found.rows:
+        raise ProblemError(404, "No item was removed for the one at this place.")
+    return Moved(f"/clusters/{removals.clusters.of[found.rows[0]]}")
 
 
 def kept(output: Output, row: dict[str, Any]) -> dict[str, Any]:
@@ -89,6 +98,7 @@ def one(output: Output, request: Request) -> Shown:
     ]
     kept_item = kept(output, rows[0])
     about = {"here": "/clusters", "number": number, "kept": kept_item, "size": len(members) + 1, "members": listed, "place": place}
+    about |= {"reasons": pair.ALL_REASONS, "files": output.files}
     return Shown("cluster.html", about | {"a": left, "b": right, "pair": beside, "value": output.value, "clusters": len(clusters)})
 
 

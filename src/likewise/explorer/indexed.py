@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.routing import Route
 
-from likewise.drawing.numbers import count, percent, size
+from likewise.drawing.numbers import count, counted, percent, size
 from likewise.errors import LikewiseError
 from likewise.explorer.pages import Pages, Request, Shown
 from likewise.explorer.routes import files
@@ -50,7 +50,7 @@ def routes(serving: Serving) -> list[Route]:
 def overview(serving: Serving, _: Request) -> Shown:
     info = serving.index.info()
     facts = [(name, said(key, info[key])) for key, name in FACTS.items() if info.get(key) is not None]
-    return Shown("index.html", {"here": "/", "facts": facts})
+    return Shown("index.html", {"here": "/", "facts": facts, "heading": f"Index of {counted(info['items'], 'item')}"})
 
 
 def said(key: str, value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -42,14 +42,19 @@ class Output:
             raise UsageError(f"{quoted(str(folder))}: this output has no report; explore an output of dedup")
         self.report: dict[str, Any] = self.originals.report
 
-    def beginnings(self, places: list[Place]) -> dict[Place, str]:
-        """Return how the items begin that can be read quickly, by place. Image files have no beginning."""
-        if of_payload(self.kind).files:
-            return {}
-        sources = {source for source, _ in places}
+    def beginnings(self, items: Sequence[tuple[Place, tuple[int, int] | None]]) -> list[str | None]:
+        """Return how items begin, or the spans of them that are given; None for those that cannot be read quickly, and for image files."""
+        sources = set() if self.files else {source for (source, _), _ in items}
         quick = {source for source in sources if not self.unreadable([source]) and self.originals.is_quick(source)}
-        found = self.read([place for place in places if place[0] in quick])
-        return {} if isinstance(found, str) else {place: in_brief(self.kind, item.text) for place, item in found.items()}
+        found = self.read([place for place, _ in items if place[0] in quick])
+        texts = {} if isinstance(found, str) else found
+        spans = ((place, *(span or (0, None))) for place, span in items)
+        return [in_brief(self.kind, texts[place].text[begin:end]) if place in texts else None for place, begin, end in spans]
+
+    @property
+    def files(self) -> bool:
+        """Each item is a file, which is its own source."""
+        return bool(of_payload(self.kind).files)
 
     @cached_property
     def pictures(self) -> Pictures:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from likewise.drawing.cards import Card, cards
-from likewise.drawing.numbers import counted, ranged, share
+from likewise.drawing.numbers import counted, ranged, share, spaced
 from likewise.explorer.output import Output
 from likewise.explorer.pages import File, Request, Shown
 from likewise.report import wording
@@ -28,6 +28,7 @@ def page(output: Output, _: Request) -> Shown:
     values: dict[str, Any] = {"here": "/", "headline": headline(report), "subtitle": subtitle(report), "banner": banner(report)}
     values |= {"cards": cards(facts(report, stored(output.folder))), "warnings": report["warnings"], "review": report.get("needs_review") or []}
     values |= {"chart": removed(report), "largest": report.get("clusters", {}).get("largest", [])[:LARGEST], "noun": noun(report, plural=True)}
+    values["linked"] = "units" not in report  # several parts of a document have its position
     return Shown("overview.html", values | {"has_report": (output.folder / "report.html").is_file()})
 
 
@@ -50,7 +51,7 @@ def facts(report: dict[str, Any], audit: dict[str, Any] | None) -> Iterator[Card
         yield Card(
             "Next to the threshold",
             f"{number:,}",
-            (f"of {counted(near, 'near-duplicate')} have a {value_of(report)} of {ranged(low, high)}",),
+            (f"of {counted(near, 'near-duplicate')} have a {value_of(report)} of {spaced(ranged(low, high))}",),
             "/clusters?sort=least",
         )
     if found := report.get("clusters", {}).get("largest", []):

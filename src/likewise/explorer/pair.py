@@ -21,6 +21,8 @@ WHOLE = 20_000
 #: Characters of two texts whose shared passages are searched, which takes some hundred bytes a word.
 MOST = 4_000_000
 REASONS = {"exact": "exact copy", "equal": "same shingles", "passage": "shared passage", "rest": "short rest beside a shared passage"}
+#: The same for a row of a table.
+ALL_REASONS = REASONS | {"near": "near-duplicate"}
 
 
 class Item(NamedTuple):
@@ -112,7 +114,7 @@ def beside(output: Explored, left: Item, right: Item, removal: dict[str, Any] | 
     has_passages = look == WORDS and sum(map(len, texts)) <= MOST
     shared = has_passages and request.one_of("view", ("differences", "shared"), "differences") == "shared"
     runs = None if shared else differences.runs(kind, texts[0], texts[1], output.groups)
-    remark = differences.remark(kind, texts[0], texts[1]).replace("the removed item", "the left item").replace("the kept one", "the right one")
+    remark = differences.remark(kind, texts[0], texts[1]).replace("the removed item", "the first item").replace("the kept one", "the second one")
     long = sum(map(len, texts)) > WHOLE and look in (WORDS, SIGNS)
     cut = long and request.query.get("all") != "yes"
     if shared:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from likewise import methods
-from likewise.drawing.curves import drawn
+from likewise.drawing.curves import for_page
 from likewise.drawing.numbers import percent, size
 from likewise.errors import LikewiseError, UsageError
 from likewise.explorer.output import Output
@@ -87,7 +87,7 @@ class Planner:
         facts.append(["disk", *(size(plan.disk) for plan in plans.values())])
         facts.append(["seconds of one core", *(few(plan.core_seconds) for plan in plans.values())])
         different = [plan for plan in others if (plan.bands, plan.rows) != (first.bands, first.rows)]
-        chart = drawn(first.chart(tuple(different), (), None))
+        chart = for_page(first.chart(tuple(different), (), None))
         return {"chart": chart, "rows": facts, "columns": [*plans], "items": first.items, "stay": self._stay(first), "warnings": first.warnings}
 
     def _stay(self, plan: Plan) -> tuple[int, int] | None:

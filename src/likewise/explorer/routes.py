@@ -37,6 +37,7 @@ def application(exploring: Exploring, output: Output, host: str) -> Outermost:
         "/": partial(overview.page, output),
         "/report": partial(overview.report, output),
         "/clusters": partial(clusters.page, output),
+        "/clusters/of": partial(clusters.of, output),
         "/clusters/{number:int}": partial(clusters.one, output),
         "/review": review.page,
         "/search": search.page,
@@ -105,4 +106,4 @@ def given(file: File, _: Request) -> File:
 
 
 def nothing(_: Request) -> Any:
-    raise ProblemError(404, "there is no such page")
+    raise ProblemError(404, "There is no such page.")

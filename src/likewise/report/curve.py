@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from likewise.drawing.curves import Drawn, s_curves
+from likewise.drawing.curves import Drawn, charted, for_page
 from likewise.drawing.markup import Html
 from likewise.planning import curves, probability
 from likewise.planning.families import FAMILIES, MINHASH
@@ -21,7 +21,7 @@ def chart(report: dict[str, Any], note: str) -> Html:
     found = of_plan(plan) or partial(between, known)
     axis = plan.get("measure") or "similarity of the pair"
     ends = (0.0, float(known[-1][0]))
-    return s_curves([Drawn("", found)], float(report["threshold"]), axis=axis, span=ends, falling=falling, note=note)
+    return for_page(charted([Drawn("", found)], float(report["threshold"]), axis=axis, span=ends, falling=falling, note=note))
 
 
 def layout(report: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,8 @@ article { margin: 1.4rem 0 2rem; }
 article > h3 { margin-top: 0; }
 .pair .text { margin-top: .5rem; padding-top: .5rem; border-top: 1px solid var(--rule); }
 .limited { max-height: 15rem; overflow-y: auto; }
-.whole { display: inline-block; margin: .4rem 0 0; font-size: .8rem; color: var(--faint); cursor: pointer; }
+.whole { display: inline-flex; gap: .4rem; align-items: center; min-height: 1.6rem; margin: .2rem 0 0; font-size: .8rem;
+  color: var(--faint); cursor: pointer; }
 article:has(.whole input:checked) .limited { max-height: none; }
 .pair img { display: block; max-width: 100%; height: auto; margin: .5rem auto 0; border: 1px solid var(--rule); }
 .members-of { margin: .5rem 0 0; font-size: .875rem; }
@@ -43,14 +44,16 @@ article.apart > h3::after { content: " \\2014 not similar enough for the thresho
 .columns > span { print-color-adjust: exact; -webkit-print-color-adjust: exact; forced-color-adjust: none; }
 .top, .line > span, .tick { position: absolute; transform: translateX(-50%); white-space: nowrap; font-size: .8rem;
   font-variant-numeric: tabular-nums; }
-.top { top: 2.7rem; font-weight: 600; background: var(--ground); padding: 0 .2rem; z-index: 1; }
+.top { top: 2.45rem; font-weight: 600; background: var(--ground); padding: .25rem .2rem 0; z-index: 1; }
 .line { position: absolute; top: 0; bottom: 0; border-left: 1px dashed var(--ink); }
 .line > span { top: 0; background: var(--ground); padding: 0 .3rem; } .lower { top: 1.3rem; }
 .top.left, .tick.left, .line.left > span { transform: none; }
 .top.right, .tick.right, .line.right > span { transform: translateX(-100%); }
 .axis { position: relative; height: 1.5rem; margin-top: .2rem; color: var(--faint); }
-.slider input { display: block; max-width: none; margin-top: .2rem; margin-bottom: .2rem; accent-color: var(--accent); }
-.slider output { font-weight: 600; font-variant-numeric: tabular-nums; }
+.slider input { display: block; max-width: none; height: 1.6rem; margin-top: 0; margin-bottom: 0; accent-color: var(--accent); }
+.slider p { min-height: 3em; margin: .2rem 0 0; } .slider output { font-weight: 600; font-variant-numeric: tabular-nums; }
+.slider input:not([aria-valuetext]) + p output { font-weight: 400; color: var(--faint); }
+@media (max-width: 36rem) { .slider p { min-height: 6em; } }
 .cluster { border-top: 1px solid var(--rule); padding-top: .8rem; margin: 1.2rem 0; max-width: 48rem; }
 .cluster p { margin: .2rem 0; font-size: .9rem; overflow-wrap: anywhere; }
 .cluster .size { font-size: 1rem; }

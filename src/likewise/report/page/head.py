@@ -55,14 +55,14 @@ def when(finished: object) -> Html | None:
 def subtitle(report: Report) -> Html | None:
     """Return the share of removed items by reason; None for an empty run."""
     n, number = wording.outcome(report), report["clusters"]["number"]
-    *first, last = by_reason(n)
-    removed = f"{share(n['removed'], n['read'])} of the {noun(report, plural=True)} were removed: {', '.join(first)} and {last}"
-    said = (
-        f"{removed}, in {counted(number, 'cluster')}."
-        if n["removed"]
-        else f"No {noun(report)} was found to be a copy or a near-duplicate of another."
-    )
-    return tag("p", said, class_="deck") if n["read"] else None
+    if not n["read"]:
+        return None
+    if not n["removed"]:
+        return tag("p", f"No {noun(report)} was found to be a copy or a near-duplicate of another.", class_="deck")
+    *first, last = [said for said in by_reason(n) if not said.startswith("0 ")]
+    reasons = f"{', '.join(first)} and {last}" if first else last
+    said = f"{share(n['removed'], n['read'])} of the {noun(report, plural=True)} were removed: {reasons}, in {counted(number, 'cluster')}."
+    return tag("p", said, class_="deck")
 
 
 def typed(run: dict[str, Any] | None) -> Html | None:

@@ -87,5 +87,5 @@ def against(report: Report) -> Html | None:
     names = ["read", "rejected", "matched"]
     rows = [[tag("bdi", s["source"]), *(s[name] for name in names)] for s in found["sources"][:MOST_SOURCES]]
     columns = ["source", "read", "rejected", "with a duplicate"]
-    foot = [f"all {counted(len(found['sources']), 'source')}", *(found[name] for name in names)]
+    foot = [f"all {counted(len(found['sources']), 'source')}", *(found[name] for name in names)] if len(found["sources"]) > 1 else None
     return section("Second collection", tag("p", said), table("Counts of the second collection by source", columns, rows, foot))

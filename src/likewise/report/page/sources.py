@@ -19,7 +19,7 @@ def sources(report: Report) -> Html:
     names = names if n["rejected"] else names[:-1]
     columns = ["source", *names, "share removed"]
     rows = [[tag("bdi", s["source"]), *(s[name] for name in names), share(s["removed"], s["read"])] for s in listed[:MOST_SOURCES]]
-    foot = [f"all {counted(len(listed), 'source')}", *(n[name] for name in names), share(n["removed"], n["read"])]
+    foot = [f"all {counted(len(listed), 'source')}", *(n[name] for name in names), share(n["removed"], n["read"])] if len(listed) != 1 else None
     counts = listing("Counts by source, most removals first", columns, rows, FIRST, "source", foot)
     more = len(listed) - MOST_SOURCES
     said = f"{counted(more, 'more source with fewer removals is', 'more sources with fewer removals are')} not listed; report.json has them all."
