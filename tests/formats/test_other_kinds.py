@@ -228,14 +228,12 @@ def test_booleans_are_sets_of_column_numbers_everywhere(given: Any) -> None:
     assert lw.dedup(given, by="elements", threshold=0.7).removed.to_arrow()["id"].to_pylist() == [1]
     assert lw.neighbors(given, by="elements", k=1).to_arrow()["similarity"].to_pylist() == [0.75, 0.75]
     plan = lw.plan(given, by="elements", threshold=0.5).to_dict()
-    advice = plan.pop("advice", None)  # of files only
     assert plan == lw.plan(COLUMNS, by="elements", threshold=0.5).to_dict()
-    assert (advice is not None) == isinstance(given, Path)
-    if advice:  # two of three items are similar up to a threshold of 3/4, and one of these is kept
-        assert [(each["threshold"], each["similar"] > 0, round(3 * each["kept"])) for each in advice["by_threshold"]] == [
-            *((threshold, True, 2) for threshold in (0.5, 0.6, 0.7)),
-            *((threshold, False, 3) for threshold in (0.8, 0.9, 0.95)),
-        ]
+    # two of three items are similar up to a threshold of 3/4, and one of these is kept
+    assert [(each["threshold"], each["similar"] > 0, round(3 * each["kept"])) for each in plan["advice"]["by_threshold"]] == [
+        *((threshold, True, 2) for threshold in (0.5, 0.6, 0.7)),
+        *((threshold, False, 3) for threshold in (0.8, 0.9, 0.95)),
+    ]
 
 
 def test_booleans_are_sets_of_column_numbers_in_similarity_and_families() -> None:

@@ -368,7 +368,10 @@ def test_the_command_line_plans_for_files_of_items(tmp_path):
         ({"by": "elements"}, "dimension=3: by='elements' compares"),
         ({"by": "weighted", "inputs": WEIGHTS}, "dimension=3: by='weighted' compares"),
         ({"by": "l2", "within": 1, "inputs": VECTORS}, "dimension=3: the data have 4 numbers each"),
-        ({"by": "l2", "within": 1, "inputs": [{"indices": [1], "values": [2.0]}] * 3}, "dimension=3: sparse vectors have no fixed dimension"),
+        (
+            {"by": "l2", "within": 1, "inputs": [{"indices": [1], "values": [float(i)]} for i in (1, 2, 3)]},
+            "dimension=3: sparse vectors have no fixed dimension",
+        ),
     ],
 )
 def test_a_dimension_that_is_none(asked, message):

@@ -194,7 +194,7 @@ def advised(plan: Plan, by: str) -> Iterator[str]:
     falling = plan.collision.distances
     yield ""
     sampled = counted(plan.advice.sampled, f"sampled {one}", f"sampled {several}")
-    yield f"{sampled}, each compared with all {counted(plan.advice.compared, f'different {one}', f'different {several}')} that were read:"
+    yield f"{sampled}, each compared with {counted(plan.advice.compared, f'different {one}', f'different {several}')}:"
     yield f"  {'distance' if falling else 'threshold':>9}  {f'have a similar {one}':24}  a removal keeps"
     for row in plan.advice.to_list():
         mark = THRESHOLD if row["threshold"] == float(plan.threshold) else " "

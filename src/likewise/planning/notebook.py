@@ -13,6 +13,7 @@ from likewise.drawing.preview import Preview, grid, listed, output
 from likewise.planning.plan import few
 
 if TYPE_CHECKING:
+    from likewise.planning.advice import Advice
     from likewise.planning.plan import Plan
 
 #: Probabilities between which the table of the curve has rows.
@@ -23,6 +24,8 @@ def html(plan: Plan) -> str:
     """The plan as HTML, with its own style."""
     heading = tag("p", tag("b", "Plan"), f": {plan.layout} of {plan.functions}, {plan.collision.measure} {plan.place}")
     parts = [heading, listed(plan.warnings), picture(plan.svg()), grid(curve(plan)), grid(cost(plan))]
+    if plan.advice is not None:
+        parts.append(grid(advised(plan, plan.advice)))
     return output("Plan", *parts)
 
 
@@ -40,6 +43,21 @@ def curve(plan: Plan) -> Preview:
     names = ["pairs found"] if len(plans) == 1 else [f"found by {one.bands} × {one.rows}" for one in plans]
     rows = [[shown(value) + (" (threshold)" if value == at else ""), *(percent(one.curve(value)) for one in plans)] for value in values]
     return Preview("Pairs found, by similarity", [plan.collision.measure, *names], rows, len(rows))
+
+
+def advised(plan: Plan, advice: Advice) -> Preview:
+    """How similar the items are to each other, and what several thresholds would keep."""
+    at, limit = float(plan.threshold), "distance" if plan.collision.distances else "threshold"
+    rows = [
+        [
+            shown(row["threshold"]) + (f" ({limit})" if row["threshold"] == at else ""),
+            f"{percent(row['similar'])} ({percent(row['low'])} to {percent(row['high'])})",
+            f"about {percent(row['kept'])}",
+        ]
+        for row in advice.to_list()
+    ]
+    title = f"{counted(advice.sampled, 'sampled item')}, each compared with {counted(advice.compared, 'different item')}"
+    return Preview(title, [plan.collision.measure, "have a similar one, with 95% confidence", "a removal keeps"], rows, len(rows))
 
 
 def cost(plan: Plan) -> Preview:

@@ -53,7 +53,7 @@ class Plan(Drawable):
     model: Model = field(default_factory=lambda: Model(jaccard(), sets(), ITEMS))
     ignored: tuple[tuple[str, Any], ...] = ()  #: options that a fixed layout ignores: ("recall", 0.9)
     others: tuple[Plan, ...] = ()  #: plans of other layouts, drawn over this one
-    advice: Advice | None = None  #: of a plan for texts: how similar they are to each other, and what several thresholds would keep
+    advice: Advice | None = None  #: of a plan for given data: how similar the items are to each other, and what several thresholds would keep
 
     def __repr__(self) -> str:
         recall = self.recall if self.recall == 1 else min(self.recall, 0.9999)  # rounding must not make it certain

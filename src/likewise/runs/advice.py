@@ -1,8 +1,8 @@
-"""The exact comparison of some items of a sample with all items that were read for it."""
+"""The exact comparison of some items of a collection with many of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -30,33 +30,35 @@ def advice(values: Iterable[np.ndarray], compared: int, limits: np.ndarray, *, d
     return Advice(len(degrees), compared, tuple(rows))
 
 
-def limits(threshold: float, *, distances: bool, whole: bool) -> np.ndarray:
+def limits(threshold: float | None, *, distances: bool, whole: bool) -> np.ndarray:
     """Return the thresholds of the advice, ``threshold`` among them: the same ones for all similarities, multiples of it for distances.
+
+    Without one, none of distances.
 
     >>> limits(0.8, distances=False, whole=False).tolist(), limits(6, distances=True, whole=True).tolist()
     ([0.5, 0.6, 0.7, 0.8, 0.9, 0.95], [2.0, 3.0, 4.0, 6.0, 9.0, 12.0])
     """
-    if not distances:
-        return np.unique([*THRESHOLDS, threshold])
+    if threshold is None or not distances:
+        return np.unique([*THRESHOLDS * (not distances), *[threshold] * (threshold is not None)])
     some = threshold * np.array(MULTIPLES)
     return np.unique(np.rint(some) if whole else some)
 
 
-def jaccard(sampled: Sequence[np.ndarray], every: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
-    """Yield the Jaccard similarities of each sampled set and the sets that share a word with it.
+def jaccard(words: np.ndarray, offsets: np.ndarray, sampled: int) -> Iterator[np.ndarray]:
+    """Yield the Jaccard similarities of each of the first ``sampled`` sets and the sets that share a word with it.
 
-    sampled, every: sets of distinct words, uint64[k] each; all contain the sampled ones.
+    Set i has the distinct words words[offsets[i] : offsets[i + 1]], uint64.
     """
-    size = np.array([len(words) for words in every])
-    known = np.unique(np.concatenate(list(sampled)))
-    item, word = found(known, np.concatenate(list(every)), np.repeat(np.arange(len(every)), size))
+    size = np.diff(offsets)
+    known = np.unique(words[: offsets[sampled]])
+    item, word = found(known, words, np.repeat(np.arange(len(size)), size))
     has = np.zeros(len(known), bool)
-    for own in sampled:
-        places = np.searchsorted(known, own)
+    for own in range(sampled):
+        places = np.searchsorted(known, words[offsets[own] : offsets[own + 1]])
         has[places] = True
         others, common = np.unique(item[has[word]], return_counts=True)
         has[places] = False
-        yield common / (size[others] + len(own) - common)
+        yield common / (size[others] + size[own] - common)
 
 
 def found(known: np.ndarray, words: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ def sampled(inputs: Inputs, method: Text | Measure, field: str | Sequence[str] |
     given = {name: value for name, value in reading.items() if value is not None}
     options = resolve(limited=False, by=method, field=field, seed=seed, **given)
     if isinstance(method, Measure) and not in_columns(inputs, options.field):
-        return of_items(inputs, method, seed)
+        return of_items(inputs, method, seed, options.bound)
     sources = sources_of(inputs, None, None, inspection.want(options))
     return of_sources(sources, inspection.inspect_inputs(sources, options))
 

@@ -28,7 +28,7 @@ from likewise.planning.curves import Curve
 from likewise.planning.expected import measured
 from likewise.records import TEXT, Records, Want
 from likewise.runs.advice import SAMPLED, advice, jaccard, limits
-from likewise.stages.sketch import sketcher
+from likewise.stages.sketch import copies_of, sketcher
 
 #: The most texts, or other items, of a sample; all pairs of them are compared.
 TEXTS, ITEMS = 1000, 500
@@ -36,6 +36,8 @@ TEXTS, ITEMS = 1000, 500
 SOURCES, BYTES = 64, 32 * 2**20
 #: Numbers or elements compared at once.
 AT_ONCE = 1 << 22
+#: The most numbers that each item of the advice is compared with: of vectors and codes, and of items whose elements are merged.
+COMPARED, MERGED = 1 << 21, 1 << 17
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Pilot:
     items: int  # items in the collection, copies counted once; an estimate if it was read from sources
     facts: Facts | None = None
     shingles: float | None = None  # the mean number of distinct shingles of a text, or elements of a set
-    advice: Advice | None = None  # how similar some of the sample are to all that were read
+    advice: Advice | None = None  # how similar some of the sample are to others
 
     def density(self, curve: Curve, threshold: Fraction) -> Density:
         """The pairs to expect."""
@@ -61,60 +63,55 @@ def of_sources(sources: Sequence[Source], job: Job) -> Pilot:
     rows could not be read, or if no source has the wanted field, naming the fields that they have.
     """
     texts, want = isinstance(job.method, Text), job.want._replace(id=None)
-    most = TEXTS if texts else ITEMS
     count = min(len(sources), SOURCES)
-    drawn: dict[int, np.ndarray] = {}
     every: dict[int, np.ndarray] = {}  # the words of each different item
     seen = Seen()
     for source in (sources[i * len(sources) // count] for i in range(count)):
         for copies, words in beginning(source, job, want, BYTES // count, seen):
             _, first = np.unique(copies, return_index=True)
             every |= {copy: words(place) for place in first.tolist() if (copy := int(copies[place])) not in every}
-            drawn |= {copy: every[copy] for copy in np.sort(copies)[:most].tolist()}
-            drawn = dict(sorted(drawn.items())[:most])
     if seen.matrix:
         raise DataError(unusable.matrix(", ".join(seen.names[:3]), want))
-    if len(drawn) < 2:
+    if len(every) < 2:
         seen.explain(want, str(job.method))
-        if isinstance(job.method, Text) and seen.texts and not drawn:
+        if isinstance(job.method, Text) and seen.texts and not every:
             few = f"no document of the sample has a shingle of {job.method}; use shorter shingles, such as {option('by', shorter(job.method))}, or"
         else:
             few = f"a sample needs at least two different {job.method.kind.name};"
         raise UsageError(f"{few} leave {either('the data', 'INPUT')} out to plan without a sample")
-    offsets = np.cumsum([0, *map(len, drawn.values())])
-    items = job.compared.batch((np.concatenate([*drawn.values()]), offsets), job)
+    by_hash = [every[copy] for copy in sorted(every)]
+    items = job.compared.batch((np.concatenate(by_hash), np.cumsum([0, *map(len, by_hash)])), job)
     whole = max(1.0, sum(source.size for source in sources) / max(seen.bytes, 1))
-    values = of_all_pairs(items, compared_by(job.method))
-    return Pilot(values, len(drawn), round(len(every) * whole), job.facts, elements(items), advised(job, [*drawn][:SAMPLED], every))
+    return pilot(items, TEXTS if texts else ITEMS, round(len(every) * whole), job.facts, job.method, job.options.bound)
 
 
-def advised(job: Job, sampled: Sequence[int], every: dict[int, np.ndarray]) -> Advice | None:
-    """The values of sampled items and every item; None for weighted sets, sparse vectors, and items that are compared by others made from them.
+def pilot(items: Any, most: int, number: int, facts: Facts | None, method: Text | Measure, bound: Fraction | None) -> Pilot:
+    """The Pilot of a collection, from different items of it in random order: all pairs of the first ``most`` of them, and the advice.
 
-    sampled: their keys in ``every``.
+    items: those that are compared. number: of items in the collection. bound: the threshold or maximum distance of the plan, if it is known.
     """
-    method = job.method
-    if isinstance(method, Text) or (method.facts.converted_to is None and method.kind.sets):
-        found = jaccard([every[copy] for copy in sampled], [*every.values()])
+    measure, sample = compared_by(method), take(items, np.arange(min(most, size(items))))
+    return Pilot(of_all_pairs(sample, measure), size(sample), number, facts, elements(sample), advised(items, measure, bound))
+
+
+def advised(items: Any, measure: Text | Measure, bound: Fraction | None) -> Advice:
+    """The values of the first SAMPLED items and the others, as many as can be compared with them in a few seconds."""
+    sampled = min(SAMPLED, size(items))
+    if isinstance(measure, Text) or (measure.kind.sets and not is_codes(items)):
+        found = jaccard(items[0], items[1], sampled)
     else:
-        if method.facts.converted_to is not None:
-            return None
-        items = job.compared.batch((np.concatenate([*every.values()]), np.cumsum([0, *map(len, every.values())])), job)
-        if not (isinstance(items, np.ndarray) or is_codes(items)):
-            return None
-        place = {copy: number for number, copy in enumerate(every)}
-        found = (of_one(items, place[copy], method) for copy in sampled)
-    whole = not isinstance(method, Text) and method.facts.whole
-    at = limits(float(job.threshold), distances=job.distances, whole=whole)
-    return advice(found, len(every), at, distances=job.distances)
+        most = COMPARED if isinstance(items, np.ndarray) or is_codes(items) else MERGED
+        items = part_of(items, 0, min(size(items), max(SAMPLED, most * size(items) // max(1, numbers(items)))))
+        found = (of_one(items, place, measure) for place in range(sampled))
+    distances, whole = measure.facts.distance, measure.facts.whole
+    return advice(found, size(items), limits(None if bound is None else float(bound), distances=distances, whole=whole), distances=distances)
 
 
 def of_one(items: Any, place: int, method: Measure) -> np.ndarray:
     """The values of one item and all items, float64[n]."""
     step = max(1, AT_ONCE // max(1, numbers(items) // size(items)))
-    rows = np.arange(size(items))
-    parts = (rows[at : at + step] for at in range(0, len(rows), step))
-    return np.concatenate([function_of(method)(take(items, np.full(len(part), place)), take(items, part)) for part in parts]).astype(float)
+    parts = (part_of(items, at, min(at + step, size(items))) for at in range(0, size(items), step))
+    return np.concatenate([function_of(method)(take(items, np.full(size(part), place)), part) for part in parts]).astype(float)
 
 
 def shorter(method: Text) -> str:
@@ -212,25 +209,39 @@ def of_all_sets(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return common[union > 0] / union[union > 0]
 
 
-def of_items(data: Any, method: Measure, seed: int) -> Pilot:
+def of_items(data: Any, method: Measure, seed: int, bound: Fraction | None) -> Pilot:
     """A sample of up to ITEMS random items of a batch, as `similarity` takes them. Raises UsageError for invalid data, with the row of a bad item."""
     items = batch_of(method, data)
     if method.name == "weighted":
         check_totals(items[1], items[2])
+    measure = compared_by(method)
     if method.facts.converted_to:
-        items, method = method.kind.become(items, method.facts), Measure(method.base.name)
-    rows = np.random.default_rng(seed).permutation(comparable(items, method))[:ITEMS]
+        items = method.kind.become(items, method.facts)
+    rows = np.random.default_rng(seed).permutation(comparable(items, directed=method.base.directed))
     if len(rows) < 2:
         raise UsageError("a sample needs at least two items; leave the data out to plan without a sample")
-    values = of_all_pairs(take(items, rows), method)
-    if not len(values):
-        raise UsageError(f"no two items of the sample can be compared by {method}: all are empty; leave the data out to plan without a sample")
-    return Pilot(values, len(rows), size(items), facts_of(items), elements(items))
+    drawn = take(items, rows[: max(ITEMS, COMPARED * size(items) // max(1, numbers(items)))])
+    different = take(drawn, np.sort(np.unique(digests_of(drawn), return_index=True)[1]))
+    if size(different) < 2:
+        what = "all are empty" if not numbers(different) else "all are equal"
+        raise UsageError(f"no two items of the sample can be compared by {measure}: {what}; leave the data out to plan without a sample")
+    return pilot(different, ITEMS, round(size(items) * size(different) / size(drawn)), facts_of(items), method, bound)
 
 
-def comparable(items: Any, method: Measure) -> np.ndarray:
+def digests_of(items: Any) -> np.ndarray:
+    """64 bits that copies have in common, uint64[n]."""
+    if isinstance(items, np.ndarray) or is_codes(items):
+        rows = (items + 0.0).astype(np.float64).view(np.uint64) if isinstance(items, np.ndarray) else items[0]
+        words, number = rows.ravel(), np.full(len(rows), rows.size // max(1, len(rows)))
+    else:
+        *parts, offsets = items.arrays if isinstance(items, Sparse) else items
+        words, number = np.stack([part.view(np.uint64) for part in parts], axis=1).ravel(), np.diff(offsets) * len(parts)
+    return copies_of(np.ascontiguousarray(words), number, 0)[:, 0]
+
+
+def comparable(items: Any, *, directed: bool) -> np.ndarray:
     """The rows that can be compared, int64[m]: without zero vectors if only directions count."""
-    if not method.facts.directed:
+    if not directed:
         return np.arange(size(items))
     return np.flatnonzero(items.sizes if isinstance(items, Sparse) else items.any(axis=1))
 
@@ -266,6 +277,13 @@ def numbers(items: Any) -> int:
 def elements(items: Any) -> float | None:
     """The mean number of elements of a set; None for items that are not sets."""
     return None if isinstance(items, np.ndarray | Sparse) or is_codes(items) else float(np.diff(items[-1]).mean())
+
+
+def part_of(items: Any, begin: int, end: int) -> Any:
+    """Consecutive items, in the form of the batch; without a copy of vectors and codes."""
+    if isinstance(items, np.ndarray):
+        return items[begin:end]
+    return (items[0][begin:end], items[1]) if is_codes(items) else take(items, np.arange(begin, end))
 
 
 def take(items: Any, rows: np.ndarray) -> Any:
