@@ -188,6 +188,10 @@ def test_audits_that_do_not_fit(files, tmp_path):
     train, test = files
     lw.dedup(train, against=test, level="passage", out=tmp_path / "passages", progress=False)
     lw.dedup(test, out=tmp_path / "plain", progress=False)
+    lw.dedup(test, level="passage", out=tmp_path / "repeats", progress=False)
+    for plant in (None, 5):
+        with pytest.raises(UsageError, match="removed every passage that its collection repeats"):
+            lw.audit(tmp_path / "repeats", plant=plant, progress=False)
     with pytest.raises(UsageError, match="plant=200"):
         lw.audit(tmp_path / "passages", progress=False)
     for inputs in (tmp_path / "plain", test):

@@ -330,7 +330,7 @@ FLAGS: dict[str, Flag] = {
     "plant": Flag(
         SIMILARITY,
         "--plant",
-        "For an output of --level passage: plant N test items in copies of training documents, in each of several forms, and count those found.",
+        "For --level passage --against: plant N test items in copies of training documents, in each of several forms, and count those found.",
         "N",
         settings={"type": int},
     ),

@@ -73,8 +73,9 @@ def audit(
 
     inputs: an output folder of `dedup`, whose run is repeated with the same options and input files; or inputs as for `pairs`.
     sample: number of items in the sample (1000).
-    plant: for an output with ``level="passage"``, whose run compared no pairs: plant this many test items in copies of training documents, in each of
-    several forms (verbatim, with other line ends, edited, ...), and return how many are found and how much of their text is removed (`Planted`).
+    plant: for an output with ``level="passage"`` and ``against``, whose run compared no pairs: plant this many test items in copies of training
+    documents, in each of several forms (verbatim, with other line ends, edited, ...), and return how many are found and how much of their text is
+    removed (`Planted`).
 
     If people reviewed the output (`likewise serve OUT`), ``people`` has the share of near-duplicates that they judged the same, in total and by
     value, with exact intervals.
@@ -94,11 +95,13 @@ def audit(
     output = inputs if isinstance(inputs, str | os.PathLike) and is_output(place(inputs)) else None
     made = None if output is None else repeatable(output, typed)
     if made and made.choices.get("level") == "passage":
+        if not made.against:
+            raise UsageError(f"{output}: this run removed every passage that its collection repeats, so there is no recall to measure")
         if plant is None:
             raise UsageError(f"{output}: this run removed passages, and compared no pairs; give {option('plant', 200)} to measure what it finds")
         return plant_leaks(made, made.choices | typed, plant, progress)
     if plant is not None:
-        needs = option("level", "passage")
+        needs = f"{option('level', 'passage')} and {option('against', placeholder='TEST')}"
         raise UsageError(f"{option('plant', plant)}: give an output folder of dedup with {needs}; leaks are planted for such a run only")
     judged, remarks = ([], []) if output is None else verdicts_on(output)
     against, choices = compared_with(made.against or None, made.choices | typed) if made else (None, typed)
