@@ -142,11 +142,12 @@ def verdicts_on(output: Any) -> tuple[list[Judged], list[str]]:
 
 def of_run(sources: Sequence[Source], run: Run, made: Made | None, sample: int) -> Audit:
     """Read the inputs and audit the run. made: the run that is repeated. Raises DataError if its inputs have changed."""
-    job = run.job
-    if made and made.groups is not None and (job.grouped is None or job.grouped.digest != made.groups):
+    grouped = run.job.grouped
+    if made and made.groups is not None and (grouped is None or grouped.digest != made.groups):
         remedy = f"run dedup again, or give the groups of the output with {option('groups')}"
         raise DataError(f"these are not the groups of the output; {remedy}")
     collection = pipeline.collected(sources, run, Local(run))
+    job = run.job  # which knows the common shingles now
     if made and unlike(made, collection.digests()):
         raise DataError("the inputs have changed since the output was made; run dedup again, or audit the input files")
     if made and made.ignored != (None if job.ignored is None else job.ignored.digest):
