@@ -84,6 +84,12 @@ class Steps:
     def done(self, name: str) -> bool:
         return name in self.made
 
+    def rows(self, name: str) -> int:
+        return self.made[name].count()
+
+    def filled(self, name: str, column: str) -> int:
+        return sum(len(table) - table[column].null_count for table in self.made[name].partitions)
+
     def columns(self, name: str, *columns: str) -> list[Any]:
         table = pa.concat_tables(self.made[name].partitions)
         return [table[column].to_numpy() for column in columns]

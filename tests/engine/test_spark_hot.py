@@ -69,9 +69,8 @@ def found(keys: np.ndarray, per: np.ndarray, scope: Scope, at: np.ndarray, *, sl
     result, sizes = made(colliding.buckets, grouped, bands=bands, at=at, scope=scope), [[entries(each, "item") for each in grouped]]
     crowded = [batch for batch in result if batch["item"].null_count < len(batch)]
     if crowded:
-        members = pa.Table.from_batches([batch for each in crowded for batch in colliding.one_by_one(iter([each]))])
-        with_keys = members.append_column("keys", pa.array([keys[item].tobytes() for item in members["item"].to_pylist()]))
-        again = shuffled(colliding.spread_again(iter(with_keys.to_batches()), bands=bands, at=at))
+        members = made(colliding.to_items, [crowded], at=at) + made(colliding.with_keys, [given], at=at)
+        again = shuffled(made(colliding.spread_again, shuffled(members), bands=bands, at=at))
         result += made(colliding.overfull, again, bands=bands, at=at, scope=scope)
         sizes.append([entries(each, "item") for each in again])
     if sliced:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from likewise.engines.spark import clustered, sections
 from likewise.engines.spark.session import opened
 from spark_cluster import Cluster, cluster
 
@@ -32,3 +33,10 @@ def spark(standalone: Cluster) -> Iterator[Any]:
     """An active session on the cluster."""
     with opened(standalone.master) as session:
         yield session
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sections of some 200 rows, and partitions of clusters of 50, as if there were many more."""
+    monkeypatch.setattr(sections, "SECTION_ROWS", 200)
+    monkeypatch.setattr(clustered, "TASK_ROWS", 50)

@@ -27,6 +27,16 @@ pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully suppo
 TEXTS = [f"{'one two three four five six seven ' * 5}{number % 7}" for number in range(200)]
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """All kinds of ids and all orders, and one partition, in which nothing is cut, with --all only."""
+    whole = metafunc.config.getoption("--all")
+    if "name" in metafunc.fixturenames:
+        metafunc.parametrize("name", IDS if whole else ["texts", "several types", "the same text"])
+    if "parts" in metafunc.fixturenames:
+        metafunc.parametrize("parts", [1, 5] if whole else [5])
+        metafunc.parametrize(("job", "more", "second"), ORDERS if whole else ORDERS[:3])
+
+
 @contextmanager
 def both(session: Any, given: Any, folder: Path, parts: int = 3, **choices: Any) -> Iterator[tuple[Rows, Collection, Run]]:
     """The rows of a step and those of one machine."""
@@ -58,7 +68,6 @@ IDS: dict[str, tuple[list[Any], tuple[int, list[str]], str | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", IDS)
 def test_what_is_known_about_rows(tmp_path: Path, spark: Any, name: str) -> None:
     ids, repeated, note = IDS[name]
     given, other = written(tmp_path / "a.jsonl", ids), written(tmp_path / "b.jsonl", [*range(5000, 5100)], damage=60)
@@ -80,23 +89,17 @@ def test_what_is_known_about_rows(tmp_path: Path, spark: Any, name: str) -> None
         assert found.digests() == local.digests()
 
 
+#: Job, more options, and whether there is a second collection.
 ORDERS: list[tuple[str, dict[str, Any], bool]] = [
-    ("texts", {}, False),
+    ("texts", {"keep": "max:id", "ignore_common": 0.05}, False),
     ("texts", {"keep": "last", "prefer": ("b*",), "copies": "empty"}, True),
+    ("texts by group", {"keep": "min:id", "limit": 300}, True),
+    ("texts", {}, False),
     ("texts", {"keep": "longest", "limit": 900}, False),
     ("texts", {"keep": "shortest", "min_tokens": 5}, True),
-    ("texts", {"keep": "max:id", "ignore_common": 0.05}, False),
-    ("texts by group", {"keep": "min:id"}, True),
 ]
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One partition, in which nothing is cut, with --all only."""
-    if "parts" in metafunc.fixturenames:
-        metafunc.parametrize("parts", [1, 5] if metafunc.config.getoption("--all") else [5])
-
-
-@pytest.mark.parametrize(("job", "more", "second"), ORDERS)
 def test_the_distinct_rows_in_priority_order(tmp_path: Path, spark: Any, job: str, more: dict[str, Any], second: bool, parts: int) -> None:
     make, choices, _ = JOBS[job]
     (tmp_path / "in").mkdir()
@@ -114,10 +117,13 @@ def test_the_distinct_rows_in_priority_order(tmp_path: Path, spark: Any, job: st
         rows, local = there.rows(sources), here.rows(sources)
         wanted, found = distinct(local, run, removing=True), there.distinct(rows, removing=True)
         assert isinstance(found, Distinct) and found.scope == wanted.scope and found.number == wanted.number > 100
-        listed = {row["item"]: row["rank"] for row in found.items.collect()}
-        assert rows.numbering.rows(np.array([listed[item] for item in range(found.number)])).tolist() == wanted.member.tolist()
-        copies = [(row["rank"], row["first"], -1 if row["item"] is None else row["item"]) for row in found.copies.collect()]
-        rank, ranks, item = np.array(copies, np.int64).T
+        numbered = found.compared.rows
+        assert (numbered.sections.number > 2) == (second or "limit" not in more)
+        items = [numbered.items(number) for number in range(numbered.sections.number)]
+        of_items, item = (np.concatenate([each[name] for each in items]) for name in ("rank", "item"))
+        assert rows.numbering.rows(of_items[np.argsort(item)]).tolist() == wanted.member.tolist()
+        copies = [numbered.copies(number) for number in range(numbered.sections.number)]
+        rank, ranks, item = (np.concatenate([each[name] for each in copies]) for name in ("rank", "first", "item"))
         row, first, number = rows.numbering.rows(rank), rows.numbering.rows(ranks), np.full(len(local), -1)
         number[wanted.member] = np.arange(wanted.number)
         assert first.tolist() == wanted.first[row].tolist() and item.tolist() == number[first].tolist()

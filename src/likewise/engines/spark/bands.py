@@ -45,7 +45,6 @@ class Banded(NamedTuple):
     """The `Candidates` of a job with a plan."""
 
     steps: Steps
-    entries: DataFrame
     run: Run
     plan: Plan
 
@@ -58,11 +57,11 @@ class Banded(NamedTuple):
         self.run.begin("grouping bands", 0, "bands")
 
     def lists(self, items: InOrder, parts: int) -> tuple[DataFrame, int]:
-        found = colliding.collide(self.steps, self.entries, items.frame, self.run.job, items.scope, parts)
+        found = colliding.collide(self.steps, items, self.plan.bands, parts)
         return found.where("entry is not null").select(*LISTS), colliding.listed_pairs(self.steps, *colliding.STEPS)
 
     def pairs(self, items: InOrder, parts: int) -> DataFrame:
-        found = colliding.pairs(self.steps, self.entries, items.frame, self.run.job, parts)
+        found = colliding.pairs(self.steps, items, self.plan.bands, parts)
         sizes, times = budget.sizes(self.steps, "pairs")
         announce_pairs(self.run, candidates_of(sizes, times=times))
         return found.where("later is not null").select("place", "later", "earlier")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from likewise.items.wrapped import bits
 from likewise.kernels.bands import MIX
 
 #: Maximum number of entries of a row.
@@ -63,8 +64,11 @@ def part_of(words: np.ndarray, parts: int) -> np.ndarray:
     return ((words.view(np.uint64) * MIX >> np.uint64(32)) % np.uint64(parts)).astype(np.int64)
 
 
-def packed(part: np.ndarray, at: np.ndarray, names: Iterable[str], **columns: np.ndarray) -> pa.RecordBatch:
-    """Entries as blocks with the columns ``place`` and ``names``; null for columns that are not given. part: int64[n]. at: `places`."""
+def packed(part: np.ndarray, at: np.ndarray, names: Iterable[str], /, **columns: np.ndarray | pa.Array) -> pa.RecordBatch:
+    """Entries as blocks with the columns ``place`` and ``names``; null for columns that are not given. part: int64[n]. at: `places`.
+
+    A column of bytes becomes two: the bytes of all, and their numbers in NAME_size.
+    """
     order = np.argsort(part.astype(np.uint16) if len(at) < 2**16 else part, kind="stable")
     edges = np.searchsorted(part[order], np.arange(len(at) + 1))
     sizes = np.diff(edges)
@@ -72,7 +76,13 @@ def packed(part: np.ndarray, at: np.ndarray, names: Iterable[str], **columns: np
     home = np.repeat(np.arange(len(at)), rows)
     begin = edges[home] + BLOCK * (np.arange(len(home)) - np.repeat(np.cumsum(rows) - rows, rows))
     offsets = np.append(begin, len(order))
-    made = {name: binary(values[order], offsets) for name, values in columns.items()}
+    made = {}
+    for name, values in columns.items():
+        if isinstance(values, np.ndarray):
+            made[name] = binary(values[order], offsets)
+        else:
+            data, ends = _bytes(values.take(pa.array(order)))
+            made[name], made[f"{name}_size"] = binary(data, ends[offsets]), binary(np.diff(ends), offsets)
     arrays = [pa.array(at[home])] + [made.get(name, pa.nulls(len(home), pa.binary())) for name in names]
     return pa.record_batch(arrays, names=["place", *names])
 
@@ -96,6 +106,13 @@ def flat(column: pa.ChunkedArray | pa.Array, dtype: Any) -> np.ndarray:
     values = [_bytes(chunk)[0].view(dtype.base) for chunk in chunks]
     whole = values[0] if len(values) == 1 else np.concatenate([np.zeros(0, dtype.base), *values])
     return whole.reshape(-1, *dtype.shape) if dtype.shape else whole
+
+
+def texts(table: pa.Table, name: str) -> pa.Array:
+    """The values of a column of bytes that `packed` got; null for those without bytes."""
+    size = flat(table[f"{name}_size"], np.int64)
+    ends = pa.py_buffer(np.concatenate([np.zeros(1, np.int64), np.cumsum(size)]))
+    return pa.Array.from_buffers(pa.large_binary(), len(size), [bits(size > 0), ends, pa.py_buffer(flat(table[name], np.uint8))])
 
 
 def lists(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:

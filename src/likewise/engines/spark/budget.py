@@ -56,7 +56,7 @@ def estimate(
     removed: items. compare: compares items left, int64[m], with items right, int64[m], as `stages.verify` does.
     """
     members = steps.frame("split").where("member is not null").select("place", *MEMBERS)
-    if not members.take(1):
+    if not steps.has("split", "member"):
         return [], Cut(0, 0, 0, 0.0)
     gone = steps.table("overfull-gone", partial(told_home, members, removed, places(parts)))
     here = members.unionByName(gone, allowMissingColumns=True)

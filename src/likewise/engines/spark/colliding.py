@@ -15,14 +15,14 @@ import pyarrow.compute as pc
 
 from likewise.engines.spark import hot as hot_buckets
 from likewise.engines.spark.blocks import GATHERED, flat, gathered, packed, part_of, places, whole
+from likewise.engines.spark.distinct import InOrder
 from likewise.engines.spark.hot import Hot, Level
 from likewise.engines.spark.lazily import LISTS, rows
+from likewise.engines.spark.sections import Numbered
 from likewise.engines.spark.settling import united
-from likewise.engines.spark.sketching import PART, ROW
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
 from likewise.engines.spark.told import schema
-from likewise.job import Job
 from likewise.stages.candidates import FINER, Lists, before, collisions, in_buckets, keyed, number, ordinary, pruned, whole_pairs
 from likewise.stages.lazy import cut
 from likewise.stages.scope import Scope
@@ -41,45 +41,30 @@ SPLIT_KEYS = ["band", "key", "item", *(f"finer_{level}" for level in range(1, 1 
 FOUND = ["later", "earlier", *LISTS, "pairs", "size", "number", "band", "key", "item", "member", "levels", "listed"]
 #: The steps of buckets: all but the overfull ones, and these.
 STEPS = ("collided", "split")
-#: Members of overfull buckets: the partition and band of the bucket, the key in this band, and the item.
-CROWDED = "place long, band int, key long, item long"
+#: Members of overfull buckets, with the numbers of the partitions of the buckets; or items, with their keys in all bands.
+CROWDED = ["band", "key", "item", "home", "own", "keys"]
 #: The lists of partition i are numbered from i times this, those of overfull buckets from the middle.
 MOST_LISTS = 1 << 40
 
 
-def items_of(entries: DataFrame, items: DataFrame, job: Job, *columns: str) -> DataFrame:
-    """Columns of the compared items, with their numbers."""
-    return rows_of(entries, job).select("rank", *columns).join(items, "rank")
-
-
-def rows_of(entries: DataFrame, job: Job) -> DataFrame:
-    """The rows whose items are compared, or the parts of rows if these are."""
-    return entries.where(entries["what"] == (ROW if job.options.level is None else PART))
-
-
-def keys_of(entries: DataFrame, items: DataFrame, job: Job, at: np.ndarray, but: Level | None = None) -> DataFrame:
+def keys_of(steps: Steps, items: Numbered, bands: int, at: np.ndarray, but: Level | None = None) -> DataFrame:
     """The band keys of items, in partitions of whole buckets. but: buckets that are left out."""
-    assert job.plan is not None
-    sides = ["side"] if "side" in items.columns else []
-    keys = items_of(entries, items, job, "keys", "per").select("item", "keys", "per", *sides)
-    return mapped(keys, partial(spread, bands=job.plan.bands, at=at, but=but), schema(KEYS)).repartition(len(at), "place")
+    return items.mapped(steps, partial(spread, bands=bands, at=at, but=but), schema(KEYS), ["keys", "per"]).repartition(len(at), "place")
 
 
-def collide(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, scope: Scope, parts: int) -> DataFrame:
+def collide(steps: Steps, items: InOrder, bands: int, parts: int) -> DataFrame:
     """The steps of lists of candidates, sizes of buckets and overfull buckets: the rows of both."""
-    assert job.plan is not None
-    at, bands = places(parts), job.plan.bands
-    hot = hot_buckets.found(steps, rows_of(entries, job).select("rank", "keys", "per"), items, scope, bands, parts)
+    at, scope = places(parts), items.scope
+    hot = hot_buckets.found(steps, items, bands, parts)
     but = None if hot is None else hot.levels[0]
     first = steps.table(
-        "collided", lambda: mapped(keys_of(entries, items, job, at, but), partial(buckets, bands=bands, at=at, scope=scope), schema(FOUND))
+        "collided", lambda: mapped(keys_of(steps, items.rows, bands, at, but), partial(buckets, bands=bands, at=at, scope=scope), schema(FOUND))
     )
-    members = first.where("item is not null").select("place", "band", "key", "item")
-    crowded = steps.table("crowded", lambda: mapped(members, one_by_one, CROWDED))
     split = []
-    if steps.rows("crowded"):
-        keys = items_of(entries, items, job, "keys").select("item", "keys").join(crowded, "item")
-        blocks = mapped(keys.select("place", "band", "key", "item", "keys"), partial(spread_again, bands=bands, at=at), schema(SPLIT_KEYS))
+    if steps.has("collided", "item"):
+        members = mapped(first.where("item is not null").select("place", "band", "key", "item"), partial(to_items, at=at), schema(CROWDED))
+        keys = items.rows.mapped(steps, partial(with_keys, at=at), schema(CROWDED), ["keys"])
+        blocks = mapped(members.unionByName(keys).repartition(parts, "place"), partial(spread_again, bands=bands, at=at), schema(SPLIT_KEYS))
         split.append(mapped(blocks.repartition(parts, "place"), partial(overfull, bands=bands, at=at, scope=scope), schema(FOUND)))
     if hot is not None:
         blocks = mapped(steps.frame("hot-items"), partial(hot_buckets.slices, hot=hot, bands=bands, at=at), schema(hot_buckets.MEMBERS))
@@ -95,15 +80,10 @@ def listed_pairs(steps: Steps, *names: str) -> int:
     return sum(int(flat(steps.read(name, ["pairs"], pc.is_valid(pc.field("pairs")))["pairs"], np.int64).sum()) for name in names)
 
 
-def pairs(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, parts: int) -> DataFrame:
+def pairs(steps: Steps, items: InOrder, bands: int, parts: int) -> DataFrame:
     """The step of the sizes of buckets and of all pairs that share one; if items have sides, only of pairs across."""
-    assert job.plan is not None
-    at, bands = places(parts), job.plan.bands
-
-    def make() -> DataFrame:
-        return mapped(keys_of(entries, items, job, at), partial(whole_buckets, bands=bands, at=at), schema(FOUND))
-
-    return steps.table("pairs", make)
+    at = places(parts)
+    return steps.table("pairs", lambda: mapped(keys_of(steps, items.rows, bands, at), partial(whole_buckets, bands=bands, at=at), schema(FOUND)))
 
 
 def spread(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray, but: Level | None = None) -> Iterator[pa.RecordBatch]:
@@ -120,23 +100,32 @@ def spread(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray, but: L
         yield packed(part_of(columns["key"], len(at)), at, KEYS, **columns)
 
 
-def one_by_one(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Blocks of members of overfull buckets -> `CROWDED`."""
-    for batch in batches:
-        band, key, item = (flat(batch[name], dtype) for name, dtype in (("band", np.int16), ("key", np.int64), ("item", np.int64)))
-        place = np.repeat(batch["place"].to_numpy(), pc.binary_length(batch["item"]).to_numpy() // 8)
-        yield pa.record_batch([place, band.astype(np.int32), key, item], names=["place", "band", "key", "item"])
+def to_items(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """Members of overfull buckets -> `CROWDED`, for the partitions of the items."""
+    order = np.argsort(at)
+    for table in gathered(batches, GATHERED):
+        band, key, item = (flat(table[name], dtype) for name, dtype in (("band", np.int16), ("key", np.int64), ("item", np.int64)))
+        home = order[np.searchsorted(at[order], np.repeat(table["place"].to_numpy(), pc.binary_length(table["item"]).to_numpy() // 8))]
+        yield packed(part_of(item, len(at)), at, CROWDED, band=band, key=key, item=item, home=home)
+
+
+def with_keys(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """Items -> `CROWDED`."""
+    for table in gathered(batches, GATHERED * len(at)):
+        own = table["item"].to_numpy()
+        yield packed(part_of(own, len(at)), at, CROWDED, own=own, keys=flat(table["keys"], np.uint64).reshape(len(own), -1))
 
 
 def spread_again(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """`CROWDED`, with the keys of the items in all bands -> entries of members with their keys in the next bands."""
-    order = np.argsort(at)
-    for table in gathered(batches, GATHERED * len(at)):
-        keys, band = flat(table["keys"], np.uint64).reshape(-1, bands), table["band"].to_numpy()
-        columns = {"band": band.astype(np.int16), "key": table["key"].to_numpy(), "item": table["item"].to_numpy()}
-        columns |= {f"finer_{level}": keys[np.arange(len(keys)), (band + level) % bands] for level in range(1, 1 + min(FINER, bands - 1))}
-        home = order[np.searchsorted(at[order], table["place"].to_numpy())]
-        yield packed(home, at, SPLIT_KEYS, **columns)
+    """Members of overfull buckets and the keys of their items -> entries of members with their keys in the next bands."""
+    if (table := whole(batches)) is None:
+        return
+    own, keys = flat(table["own"], np.int64), flat(table["keys"], np.uint64).reshape(-1, bands)
+    columns = {name: flat(table[name], np.int16 if name == "band" else np.int64) for name in KEYS[:3]}
+    order = np.argsort(own)
+    place, band = order[np.searchsorted(own[order], columns["item"])], columns["band"].astype(np.int64)
+    columns |= {f"finer_{level}": keys[place, (band + level) % bands] for level in range(1, 1 + min(FINER, bands - 1))}
+    yield packed(flat(table["home"], np.int64), at, SPLIT_KEYS, **columns)
 
 
 def buckets(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray, scope: Scope) -> Iterator[pa.RecordBatch]:

@@ -11,11 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from likewise.engines.spark.blocks import GATHERED, flat, gathered, lists, packed, part_of, places, whole
-from likewise.engines.spark.colliding import items_of
+from likewise.engines.spark.distinct import InOrder
 from likewise.engines.spark.hot import heads_in
+from likewise.engines.spark.sections import Sections
+from likewise.engines.spark.sketching import cuts
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
 from likewise.engines.spark.told import schema
+from likewise.items.wrapped import wrapped
 from likewise.job import Job
 from likewise.kernels.rows import gather
 from likewise.kernels.sets import ODD_SKETCH
@@ -29,8 +32,9 @@ if TYPE_CHECKING:
 #: An item: its number, rank, number of words and odd sketch; or a pair, with these columns of its earlier item.
 LIGHT = ["item", "rank", "size", "odd"]
 PAIRS = ["later", "earlier", *LIGHT]
-#: A pair with the ranks of its items; or the rank of an item that pairs of a partition need.
-NEAR = ["place", "later", "earlier", "later_rank", "earlier_rank", "rank"]
+#: A pair with the ranks of its items, by the partition that compares it; or ranks of items and the numbers of partitions that need them, in blocks
+#: for the sections of the items.
+NEAR = {"place": "long", "later": "long", "earlier": "long", "later_rank": "long", "earlier_rank": "long", "rank": "binary", "home": "binary"}
 SIMILAR = "later long, earlier long, overlap long, out_of long"
 #: Bytes of words of a partition, and the number of pairs whose words are gathered and compared at once.
 TASK_BYTES = 64 << 20
@@ -39,14 +43,9 @@ ATTACHED = 1 << 21
 PAIRS_AT_ONCE = 1 << 14
 
 
-def light_of(steps: Steps, entries: DataFrame, items: DataFrame, job: Job, parts: int) -> DataFrame:
-    """The step of the columns of items that the filter needs, by partition of the item."""
-
-    def make() -> DataFrame:
-        light = items_of(entries, items, job, "size", "odd").select(*LIGHT)
-        return mapped(light, partial(sent, at=places(parts)), schema(LIGHT))
-
-    return steps.table("light", make)
+def light_of(steps: Steps, items: InOrder, parts: int) -> DataFrame:
+    """The columns of items that the filter needs, by partition of the item."""
+    return items.rows.mapped(steps, partial(sent, at=places(parts)), schema(LIGHT), ["size", "odd"])
 
 
 def sent(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.RecordBatch]:
@@ -58,14 +57,10 @@ def sent(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.Recor
         yield packed(part_of(columns["item"], len(at)), at, LIGHT, **columns)
 
 
-def similar_pairs(
-    steps: Steps, name: str, candidates: DataFrame, light: DataFrame, entries: DataFrame, job: Job, parts: int, words: int
-) -> DataFrame:
-    """The step of similar pairs, each once: later, earlier, overlap, out_of. candidates: blocks by partition (`hot.pair_part`).
-
-    words: the bytes of all items' words.
-    """
-    at, homes = places(parts), places(parts * (1 + words // (parts * TASK_BYTES)))  # a multiple of parts: each home gets its pairs from one task
+def similar_pairs(steps: Steps, name: str, candidates: DataFrame, items: InOrder, job: Job, parts: int) -> DataFrame:
+    """The step of similar pairs, each once: later, earlier, overlap, out_of. candidates: blocks by partition (`hot.pair_part`)."""
+    at, light, sections = places(parts), light_of(steps, items, parts), items.rows.sections
+    homes = places(parts * (1 + 8 * items.words // (parts * TASK_BYTES)))  # a multiple of parts: each home gets its pairs from one task
 
     def filtered() -> DataFrame:
         many = heads_in(steps)
@@ -75,16 +70,16 @@ def similar_pairs(
         joined = candidates.unionByName(light, allowMissingColumns=True).select("place", *PAIRS)
         half = mapped(joined.repartition(parts, "place"), partial(attached, at=at, known=known), schema(PAIRS))
         both = half.unionByName(light, allowMissingColumns=True).select("place", *PAIRS)
-        passed = partial(filter_pairs, job=job, homes=homes)
-        return mapped(both.repartition(parts, "place"), passed, ", ".join(f"{column} long" for column in NEAR))
+        passed = partial(filter_pairs, job=job, homes=homes, sections=sections)
+        return mapped(both.repartition(parts, "place"), passed, ", ".join(f"{column} {kind}" for column, kind in NEAR.items()))
 
     left = steps.table(f"{name}-near", filtered)
 
     def compared() -> DataFrame:
-        needs = left.where(left["rank"].isNotNull()).select("place", "rank")
-        sets = entries.where(entries["sets"].isNotNull()).select("rank", "sets").join(needs, "rank")
-        both = left.where(left["later"].isNotNull()).drop("rank").unionByName(sets, allowMissingColumns=True)
-        return mapped(both.repartition(len(homes), "place"), partial(compare, job=job), SIMILAR)
+        needs = left.where("home is not null").select("place", "rank", "home").repartition(sections.number, "place")
+        sets = mapped(needs, partial(sets_of, sections=sections, homes=homes), "place long, rank long, sets binary")
+        pairs = left.where("later is not null").drop("rank", "home")
+        return mapped(pairs.unionByName(sets, allowMissingColumns=True).repartition(len(homes), "place"), partial(compare, job=job), SIMILAR)
 
     return steps.table(name, compared)
 
@@ -117,7 +112,7 @@ def attached(batches: Iterator[pa.RecordBatch], at: np.ndarray, known: pa.Table 
         yield packed(part_of(later[here], len(at)), at, PAIRS, later=later[here], earlier=earlier[here], **columns)
 
 
-def filter_pairs(batches: Iterator[pa.RecordBatch], job: Job, homes: np.ndarray) -> Iterator[pa.RecordBatch]:
+def filter_pairs(batches: Iterator[pa.RecordBatch], job: Job, homes: np.ndarray, sections: Sections) -> Iterator[pa.RecordBatch]:
     """Pairs with their earlier items, and the later ones -> the pairs that may be similar, and each item once for each partition that compares it."""
     table = whole(batches)
     if table is None:
@@ -131,16 +126,29 @@ def filter_pairs(batches: Iterator[pa.RecordBatch], job: Job, homes: np.ndarray)
         size, odd = flat(pairs["size"], np.uint32), flat(pairs["odd"], ODD_SKETCH)
         passed = np.flatnonzero(near(light["size"][place], light["odd"][place], size, odd, rule(job)))
     later, earlier, ranks = later[passed], earlier[passed], (light["rank"][place[passed]], rank[passed])
-    home = homes[part_of(later, len(homes))]
-    yield rows_of(place=home, later=later, earlier=earlier, later_rank=ranks[0], earlier_rank=ranks[1])
+    home = part_of(later, len(homes))
+    columns = [homes[home], later, earlier, *ranks, *(pa.nulls(len(home), pa.binary()),) * 2]
+    yield pa.record_batch([wrapped(each) for each in columns], [*NEAR])
     home, rank = distinct(np.tile(home, 2), np.concatenate(ranks))
-    yield rows_of(place=home, rank=rank)
+    needs = packed(sections.of_ranks(rank), places(sections.number), ["rank", "home"], rank=rank, home=home)
+    none = pa.nulls(len(needs), pa.int64())
+    yield pa.record_batch([needs["place"], none, none, none, none, needs["rank"], needs["home"]], [*NEAR])
 
 
-def rows_of(**columns: np.ndarray) -> pa.RecordBatch:
-    """Rows of `NEAR`."""
-    nothing = pa.nulls(len(columns["place"]), pa.int64())
-    return pa.record_batch([pa.array(columns[name]) if name in columns else nothing for name in NEAR], names=NEAR)
+def sets_of(batches: Iterator[pa.RecordBatch], sections: Sections, homes: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """Ranks of items of a section, and the partitions that need them -> the words of the items, for these partitions."""
+    table = whole(batches)
+    if table is None:
+        return
+    wanted, home = flat(table["rank"], np.int64), flat(table["home"], np.int64)
+    order = np.argsort(wanted, kind="stable")
+    wanted, home = wanted[order], home[order]
+    for here, column, place in sections.look_up(sections.here(table), "sets", wanted):
+        ends = np.concatenate([[0], np.cumsum(pc.binary_length(column).to_numpy()[place] // 8)])
+        for begin, end in cuts(ends):
+            some = slice(here.start + begin, here.start + end)
+            sets = pa.concat_arrays(column.take(wrapped(place[begin:end])).chunks)
+            yield pa.record_batch([wrapped(homes[home[some]]), wrapped(wanted[some]), sets], ["place", "rank", "sets"])
 
 
 def divided(table: pa.Table, known: pa.Table | None = None) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:

@@ -20,27 +20,31 @@ from likewise.stages.components import contracted
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: An item and the first item of its component that is known so far; and whether that has changed, so that another round is needed.
-FIRST = "later long, earlier long, moved boolean"
+#: An item and the first item of its component that is known so far; and 1 if that has changed, so that another round is needed, or null.
+FIRST = "later long, earlier long, moved long"
 
 
-def components(steps: Steps, matches: DataFrame, number: int, log: Log = lambda _: None) -> DataFrame:
-    """The kept items that are not the first of their components, each with the first one: item, first. number: of items.
+def components(steps: Steps, name: str, number: int, log: Log = lambda _: None) -> DataFrame | None:
+    """The kept items that are not the first of their components, each with the first one: item, first; None without any.
+
+    name: the step of matches. number: of items.
 
     Links are contracted block by block until each item has one link. Then they are followed to the first item, twice as far in each step.
     """
-    links = matches.where("previous is not null").selectExpr("earlier as later", "previous as earlier")
-    many, rounds, moved = links.count(), 0, 1
+    many, rounds = steps.filled(name, "previous"), 0
+    if not many:
+        return None
+    links, moved = steps.frame(name).where("previous is not null").selectExpr("earlier as later", "previous as earlier"), many
     borders = equal_blocks(links, number, blocks_for(many)) if many > settling.ALONE else np.zeros(0, np.int64)
     while moved:
         links = steps.table(f"contract-{rounds}", partial(contract_links, links, borders))
-        rounds, moved = rounds + 1, links.where("moved").count()
+        rounds, moved = rounds + 1, steps.filled(f"contract-{rounds}", "moved")
         if len(borders):
             log(f"components, round {rounds}: {moved:,} links to other blocks")
     moved, rounds = len(borders), 0
     while moved:
         links = steps.table(f"follow-{rounds}", partial(follow, links, 1 + len(borders)))
-        rounds, moved = rounds + 1, links.where("moved").count()
+        rounds, moved = rounds + 1, steps.filled(f"follow-{rounds}", "moved")
         log(f"components, step {rounds}: {moved:,} items moved")
     return links.selectExpr("later as item", "earlier as first")
 
@@ -58,7 +62,7 @@ def contract(batches: Iterator[pa.RecordBatch], borders: np.ndarray) -> Iterator
         return
     later, earlier = flat(table["later"], np.int64), flat(table["earlier"], np.int64)
     item, first = contracted(later, earlier)
-    yield batch(FIRST, item, first, np.searchsorted(borders, item, side="right") != np.searchsorted(borders, later[:1], side="right"))
+    yield batch(FIRST, item, first, ones(np.searchsorted(borders, item, side="right") != np.searchsorted(borders, later[:1], side="right")))
 
 
 def follow(links: DataFrame, parts: int) -> DataFrame:
@@ -68,4 +72,8 @@ def follow(links: DataFrame, parts: int) -> DataFrame:
 
 
 def moved_on(links: Columns, onward: np.ndarray) -> Iterator[pa.RecordBatch]:
-    yield batch(FIRST, links["later"], np.where(onward >= 0, onward, links["earlier"]), onward >= 0)
+    yield batch(FIRST, links["later"], np.where(onward >= 0, onward, links["earlier"]), ones(onward >= 0))
+
+
+def ones(some: np.ndarray) -> pa.Array:
+    return pa.array(np.ones(len(some), np.int64), mask=~some)

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from likewise.engines.spark import rows
 from likewise.engines.spark.blocks import lists
+from likewise.engines.spark.session import ADAPTIVE, changed
 from likewise.engines.spark.sketching import PART, ROW
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
@@ -40,7 +41,8 @@ def common(steps: Steps, run: Run, sources: Sequence[Source], groups: list[rows.
             items = items.where((entries["rank"] < begin) | (entries["rank"] >= begin + number))
         return items.groupBy("copy_a", "copy_b").agg(F.min("rank").alias("rank")).select("rank")
 
-    first = steps.table("distinct", distinct)
+    with changed(steps.session, ADAPTIVE):
+        first = steps.table("distinct", distinct)
     number = steps.rows("distinct")
     limit = limit_of(share, number)
 
@@ -49,7 +51,8 @@ def common(steps: Steps, run: Run, sources: Sequence[Source], groups: list[rows.
         words = mapped(sets, spoken, "word long, rank long").groupBy("word")
         return words.agg(F.count("*").alias("items"), F.min("rank").alias("first")).where(F.col("items") > limit)
 
-    steps.table("common", frequent)
+    with changed(steps.session, ADAPTIVE):
+        steps.table("common", frequent)
     table = steps.read("common", ["word", "items", "first"])
     word, items, rank = table["word"].to_numpy().view(np.uint64), table["items"].to_numpy(), table["first"].to_numpy()
     most = np.lexsort((word, -items))[:NAMED]

@@ -1,13 +1,13 @@
 """The distinct rows in priority order, as a step: copies go to one partition each, and the first of each to the partition of its place in the order.
 
-Each partition of the order numbers its items from 0; the driver knows the numbers of items before them.
+Each partition of the order numbers its items from 0; the driver knows the numbers of items before them. The numbers go to the sections of their rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from likewise.engines.spark.about import SAMPLED
 from likewise.engines.spark.blocks import GATHERED, flat, gathered, packed, part_of, places, whole
 from likewise.engines.spark.documents import Rows
 from likewise.engines.spark.numbering import Numbering
-from likewise.engines.spark.sketching import ROW
+from likewise.engines.spark.sections import BATCH_ROWS, NUMBERS, Files, Numbered, Sections
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
 from likewise.engines.spark.told import schema
@@ -36,9 +36,10 @@ if TYPE_CHECKING:
 ROWS = ["copy_a", "copy_b", "per", "preference", "value", "rank", "compared"]
 #: The same row with its first copy, and the place of that one in priority order.
 COPIES = ["rank", "first", "preference", "value", "compared"]
-#: A row and its first copy, and the number of the latter among the items of its partition, null if it is not compared. Or the number of items of a
-#: partition, and of those among them that belong to the second collection.
-NUMBERED = "part int, rank long, first long, at long, number long, fixed long"
+#: The result: `sections.NUMBERS`; and for each partition of the order its number, the number of its items, and how many of these belong to the second
+#: collection.
+NUMBERED = [*NUMBERS, "counted"]
+COUNTED: Any = (np.int64, (3,))
 #: Columns of rows that make `ROWS`.
 LIGHT = ("kind", "tokens", "chars", "score", "copy_a", "copy_b", "per", "ignored")
 
@@ -48,15 +49,15 @@ class InOrder(NamedTuple):
 
     number: int
     scope: Scope
-    frame: DataFrame  # item long, numbered from 0 in priority order; rank long; perhaps side int
+    rows: Numbered  # the items have numbers from 0 in priority order
     words: int  # at least the number of words in their sets
+    sides: bool = False  # items have sides
 
 
 class Distinct(NamedTuple):
     """The distinct rows of a run in priority order."""
 
     compared: InOrder
-    copies: DataFrame  # rank long; first long, the rank of the first copy; item long, the number of that one, null if it is not compared
 
     @property
     def number(self) -> int:
@@ -67,11 +68,6 @@ class Distinct(NamedTuple):
     def scope(self) -> Scope:
         """The pairs that a removal compares."""
         return self.compared.scope
-
-    @property
-    def items(self) -> DataFrame:
-        """item long, rank long."""
-        return self.compared.frame
 
 
 class Order(NamedTuple):
@@ -109,36 +105,38 @@ def borders(rows: Rows, order: Order, parts: int) -> np.ndarray:
 
 def distinct(rows: Rows, job: Job, alone: bool, parts: int) -> Distinct:
     """The step of distinct rows. alone: there is no second collection."""
-    steps, order, parts = rows.steps, order_of(rows, job.options), max(1, min(parts, len(rows)))
+    steps, order, parts, sections = rows.steps, order_of(rows, job.options), max(1, min(parts, len(rows))), rows.sections
 
     def make() -> DataFrame:
         at, cuts = places(parts), borders(rows, order, parts) if parts > 1 else np.zeros((3, 0), np.int64)
-        light = rows.entries.where(rows.entries["what"] == ROW).select("rank", *LIGHT)
-        given = mapped(light, partial(offered, job=job, order=order, at=at), schema(ROWS)).repartition(parts, "place")
+        offer = partial(of_section, sections=sections, job=job, order=order, at=at)
+        given = sections.each(steps, offer, schema(ROWS)).repartition(parts, "place")
         if parts == 1:
-            return mapped(given, partial(collapsed_alone, order=order), NUMBERED)
-        copies = mapped(given, partial(collapsed, at=at, cuts=cuts), schema(COPIES)).repartition(parts, "place")
-        return mapped(copies, partial(numbered, order=order, at=at), NUMBERED)
+            found = mapped(given, partial(collapsed_alone, order=order, sections=sections), schema(NUMBERED))
+        else:
+            copies = mapped(given, partial(collapsed, at=at, cuts=cuts), schema(COPIES)).repartition(parts, "place")
+            found = mapped(copies, partial(numbered, order=order, at=at, sections=sections), schema(NUMBERED))
+        return found.repartition(sections.number, "place")
 
-    table = steps.table("copies", make)
+    steps.table("copies", make)
     number, fixed = counts(steps, parts)
-    before = ", ".join(f"{begin}L" for begin in np.cumsum(number) - number)
-    item = "at" if parts == 1 else f"at + element_at(array({before}), part + 1)"
-    copies = table.where("rank is not null").selectExpr("rank", "first", f"{item} as item")
-    items = copies.where("rank = first and item is not null").select("item", "rank")
     scope = Scope(fixed, job.options.also_inside or alone)
-    return Distinct(InOrder(int(number.sum()), scope, items, rows.words), copies)
+    return Distinct(InOrder(int(number.sum()), scope, Numbered(sections, Files.of(steps, "copies"), np.cumsum(number) - number), rows.words))
 
 
 def counts(steps: Steps, parts: int) -> tuple[np.ndarray, int]:
     """The number of items of each partition, and of all items of the second collection."""
-    table = steps.read("copies", ["part", "number", "fixed"], pc.is_valid(pc.field("number")))
+    counted = flat(steps.read("copies", ["counted"], pc.is_valid(pc.field("counted")))["counted"], COUNTED)
     number = np.zeros(parts, np.int64)
-    number[table["part"].to_numpy()] = table["number"].to_numpy()
-    return number, int(pc.sum(table["fixed"]).as_py() or 0)
+    number[counted[:, 0]] = counted[:, 1]
+    return number, int(counted[:, 2].sum())
 
 
-def offered(batches: Iterator[pa.RecordBatch], job: Job, order: Order, at: np.ndarray) -> Iterator[pa.RecordBatch]:
+def of_section(number: int, sections: Sections, job: Job, order: Order, at: np.ndarray) -> Iterator[pa.RecordBatch]:
+    return offered((batch for table in sections.read(number, LIGHT) for batch in table.to_batches(BATCH_ROWS)), job, order, at)
+
+
+def offered(batches: Iterable[pa.RecordBatch], job: Job, order: Order, at: np.ndarray) -> Iterator[pa.RecordBatch]:
     """Rows -> `ROWS`, for the partitions of their identities; null for columns that are 0 in all rows."""
     needed = order.options.keep != "first" or len(order.begin) > 1
     for table in gathered(batches, GATHERED * len(at)):
@@ -192,38 +190,34 @@ def part_in(cuts: np.ndarray, keys: np.ndarray) -> np.ndarray:
     return passed[k:]
 
 
-def numbered(batches: Iterator[pa.RecordBatch], order: Order, at: np.ndarray) -> Iterator[pa.RecordBatch]:
+def numbered(batches: Iterator[pa.RecordBatch], order: Order, at: np.ndarray, sections: Sections) -> Iterator[pa.RecordBatch]:
     """All copies whose first ones are in a partition of priority order -> `NUMBERED`."""
     table = whole(batches)
     if table is None:
         return
     types = dict.fromkeys(COPIES, np.int64) | {"compared": np.bool_}
     found = {name: flat(table[name], dtype) for name, dtype in types.items()}
-    yield from in_order(found, order, int(np.flatnonzero(at == table["place"][0].as_py())[0]))
+    yield from in_order(found, order, int(np.flatnonzero(at == table["place"][0].as_py())[0]), sections)
 
 
-def collapsed_alone(batches: Iterator[pa.RecordBatch], order: Order) -> Iterator[pa.RecordBatch]:
+def collapsed_alone(batches: Iterator[pa.RecordBatch], order: Order, sections: Sections) -> Iterator[pa.RecordBatch]:
     """All rows -> `NUMBERED`: `collapsed` and `numbered` by one task."""
     table = whole(batches)
     if table is not None:
-        yield from in_order(first_copies(table), order, 0)
+        yield from in_order(first_copies(table), order, 0, sections)
 
 
-def in_order(copies: dict[str, np.ndarray], order: Order, part: int) -> Iterator[pa.RecordBatch]:
-    """Columns of `COPIES` -> `NUMBERED`. part: the number of the partition."""
+def in_order(copies: dict[str, np.ndarray], order: Order, part: int, sections: Sections) -> Iterator[pa.RecordBatch]:
+    """Columns of `COPIES` -> `NUMBERED`, for the sections of the rows. part: the number of the partition."""
     rank, first, preferred, value, compared = copies.values()
     head = np.flatnonzero(compared & (rank == first))
     head = head[np.lexsort((rank[head], value[head], preferred[head]))]
     by_rank = np.argsort(rank[head])
-    place = np.full(len(rank), -1, np.int64)
+    number = np.full(len(rank), -1, np.int64)
     if len(head):
         found = np.minimum(np.searchsorted(rank[head[by_rank]], first), len(head) - 1)
-        place = np.where(compared, by_rank[found], -1)
+        number = np.where(compared, by_rank[found], -1)
     fixed = np.count_nonzero(order.numbering.rows(rank[head]) >= order.border)
-    names = [each.split()[0] for each in NUMBERED.split(", ")]
-    none = pa.nulls(len(rank), pa.int64())
-    yield pa.record_batch(
-        [pa.array(np.full(len(rank), part, np.int32)), pa.array(rank), pa.array(first), pa.array(place, mask=place < 0), none, none], names
-    )
-    none = pa.nulls(1, pa.int64())
-    yield pa.record_batch([pa.array([part], pa.int32()), none, none, none, pa.array([len(head)]), pa.array([fixed])], names)
+    at, parts = places(sections.number), np.full(len(rank), part)
+    yield packed(sections.of_ranks(rank), at, NUMBERED, rank=rank, first=first, part=parts, number=number)
+    yield packed(np.zeros(1, np.int64), at, NUMBERED, counted=np.array([[part, len(head), fixed]]))

@@ -16,6 +16,7 @@ from likewise.engines.spark.about import facts_in, id_facts_in
 from likewise.engines.spark.identities import Ids
 from likewise.engines.spark.numbering import Numbering
 from likewise.engines.spark.rows import Chunk
+from likewise.engines.spark.sections import Files, Sections
 from likewise.engines.spark.sketching import ROW
 from likewise.engines.spark.steps import Steps
 from likewise.io import contents, unreadable
@@ -49,6 +50,11 @@ class Rows(Numbered):
     def entries(self) -> DataFrame:
         """The step of rows, with chunks and what is behind damage."""
         return self.steps.frame(self.name)
+
+    @cached_property
+    def sections(self) -> Sections:
+        """The sections of the rows."""
+        return Sections.of(self.abouts, ROW, Files.of(self.steps, self.name), of_parts=False)
 
     @property
     def words(self) -> int:

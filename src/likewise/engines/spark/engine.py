@@ -25,9 +25,13 @@ from likewise.engines.spark.bands import Banded, Candidates
 from likewise.engines.spark.blocks import packed, part_of, places
 from likewise.engines.spark.distinct import Distinct, InOrder
 from likewise.engines.spark.documents import Rows
+from likewise.engines.spark.hot import heads_in
 from likewise.engines.spark.keyed import Joined
 from likewise.engines.spark.outcome import outcome
 from likewise.engines.spark.removed import remembered
+from likewise.engines.spark.sections import NUMBERS, Files, Sections
+from likewise.engines.spark.sections import Numbered as NumberedRows
+from likewise.engines.spark.sketching import PART, ROW
 from likewise.engines.spark.steps import Steps
 from likewise.io.collection import Collection
 from likewise.io.inputs import Source
@@ -93,17 +97,13 @@ class Spark:
             return fate.outcome(documents, items, self.run, lambda items: self.removals(self.numbered(items)))
         assert isinstance(documents, Rows) and isinstance(items, Distinct)
         compared, found = self.searched(items.compared)
-        return outcome(self.steps, documents, items, compared, found, self.matches, self.run)
-
-    @cached_property
-    def entries(self) -> DataFrame:
-        return self.steps.frame("rows")
+        return outcome(self.steps, documents, items, self.parts(items.compared), compared, found, self.matches, self.run)
 
     @cached_property
     def candidates(self) -> Candidates:
         """Where candidates come from."""
         plan = self.run.job.plan
-        return Joined(self.steps, self.entries, self.run) if plan is None else Banded(self.steps, self.entries, self.run, plan)
+        return Joined(self.steps, self.run) if plan is None else Banded(self.steps, self.run, plan)
 
     def parts(self, items: InOrder) -> int:
         """The number of partitions of keys and pairs."""
@@ -111,18 +111,23 @@ class Spark:
 
     def numbered(self, items: Items, **more: np.ndarray) -> InOrder:
         """The step of items that the driver has as arrays, with more columns."""
-        rank = reading.ranks(self.steps, "rows", self.chunks, of_parts=self.run.job.options.level is not None)
-        frame = self.steps.put("items", pa.table({"rank": rank[items.member], "item": np.arange(items.number), **more}))
-        return InOrder(items.number, items.scope, frame, int(items.collection.column("size")[items.member].sum(dtype=np.int64)))
-
-    def group(self, items: InOrder, share: float, *, walk: bool = False) -> None:
-        """Announce that candidates are searched (`Candidates.begin`), and send the items' light columns to the partitions of their numbers."""
-        self.candidates.begin(items, share, walk)
-        self.light = comparing.light_of(self.steps, self.entries, items.frame, self.run.job, self.parts(items))
+        of_parts = self.run.job.options.level is not None
+        rank = reading.ranks(self.steps, "rows", self.chunks, of_parts=of_parts)[items.member]
+        sections = Sections.of((chunk.about for chunk in self.chunks), PART if of_parts else ROW, Files.of(self.steps, "rows"), of_parts=of_parts)
+        columns = {"rank": rank, "first": rank, "part": np.zeros_like(rank), "number": np.arange(len(rank)), **more}
+        order = np.argsort(rank)
+        tables = []
+        for some in np.split(order, np.searchsorted(rank[order], sections.ends[1:-1])):
+            block = packed(np.zeros(len(some), np.int64), np.zeros(1, np.int64), NUMBERS, **{name: each[some] for name, each in columns.items()})
+            tables.append(pa.Table.from_batches([block]))
+        self.steps.put("items", *tables)
+        rows = NumberedRows(sections, Files.of(self.steps, "items"), np.zeros(1, np.int64))
+        words = int(items.collection.column("size")[items.member].sum(dtype=np.int64))
+        return InOrder(items.number, items.scope, rows, words, sides="side" in more)
 
     def pairs(self, items: Items, side: np.ndarray) -> Iterator[PairBlock]:
-        some = self.numbered(items, **({"side": side.astype(np.int32)} if len(side) else {}))
-        self.group(some, wanted(side))
+        some = self.numbered(items, **({"side": side.astype(np.int64)} if len(side) else {}))
+        self.candidates.begin(some, wanted(side), walk=False)
         candidates = self.candidates.pairs(some, self.parts(some))
         self.run.begin("comparing", 0, "pairs")
         self.compared(some, "similar", candidates)
@@ -133,7 +138,7 @@ class Spark:
     def similar(self, items: InOrder) -> DataFrame:
         """The step of similar pairs, as far as they decide about items."""
         fixed, inside = items.scope
-        self.group(items, 1.0 if inside else across(items.number - fixed, fixed, 0, items.number), walk=inside)
+        self.candidates.begin(items, 1.0 if inside else across(items.number - fixed, fixed, 0, items.number), walk=inside)
         parts = self.parts(items)
         lists, pairs = self.candidates.lists(items, parts)
         self.run.begin("comparing", 0, "pairs")
@@ -143,14 +148,15 @@ class Spark:
     def compared(self, items: InOrder, name: str, pairs: DataFrame) -> DataFrame:
         """The step of similar pairs among candidates."""
         self.listed.append(name)
-        return comparing.similar_pairs(self.steps, name, pairs, self.light, self.entries, self.run.job, self.parts(items), 8 * items.words)
+        return comparing.similar_pairs(self.steps, name, pairs, items, self.run.job, self.parts(items))
 
     def searched(self, items: InOrder) -> tuple[int, Found]:
         """Make the step of matches. Returns the number of compared pairs, and facts about the search."""
         similar = self.similar(items)
         parts = self.parts(items)
         compared = sum(self.steps.filled(f"{name}-near", "later") for name in self.listed)
-        settling.settled(self.steps, similar, items.number, parts, log=self.run.note)
+        pairs = sum(map(self.steps.rows, self.listed))
+        settling.settled(self.steps, similar, pairs, items.number, parts, self.run.note, heads_in(self.steps))
         removed = self.steps.frame("matches").where("best").selectExpr("later as item")
         return compared, self.candidates.found(items, removed, self.steps.rows(self.matches), parts, partial(self.compare, items))
 

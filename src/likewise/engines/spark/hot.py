@@ -15,13 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.engines.spark.blocks import GATHERED, binary, flat, gathered, packed, part_of, whole
+from likewise.engines.spark.distinct import InOrder
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
 from likewise.stages.candidates import BUDGET, FINER, keyed
 from likewise.stages.scope import Scope
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    pass
 
 #: A bucket or part is hot if it has more members than `LEAST`, and more than 1/`SHARE` of the keys that a partition has on average.
 LEAST, SHARE = 1 << 16, 2
@@ -111,22 +112,19 @@ def lists_in(keys: np.ndarray, per: np.ndarray, least: int) -> tuple[Level, ...]
     return tuple(levels)
 
 
-def found(steps: Steps, rows: DataFrame, items: DataFrame, scope: Scope, bands: int, parts: int) -> Hot | None:
-    """The hot buckets of a run, None without any; and the step "hot-items" of their members. rows: rank, keys, per. items: rank, item."""
-    if parts == 1:
-        return None
-    number = items.count()
-    size = max(LEAST, number * bands // parts // SHARE)
-    if number <= size:
+def found(steps: Steps, items: InOrder, bands: int, parts: int) -> Hot | None:
+    """The hot buckets of a run, None without any; and the step "hot-items" of their members."""
+    size, scope = max(LEAST, items.number * bands // parts // SHARE), items.scope
+    if parts == 1 or items.number <= size:
         return None
     some = max(1, size // SEEN)
-    steps.table("keys-sampled", lambda: rows.where(f"pmod(xxhash64(rank), {some}) = 0").select("keys", "per"))
+    steps.table("keys-sampled", lambda: items.rows.mapped(steps, partial(sampled, some=some), "keys binary, per long", ["keys", "per"]))
     sample = steps.read("keys-sampled", ["keys", "per"])
     levels = lists_in(flat(sample["keys"], np.uint64).reshape(-1, bands), sample["per"].to_numpy().view(np.uint64), max(2, size // some // 2))
     if not len(levels[0].name):
         return None
-    own = mapped(rows.select("rank", "keys", "per"), partial(members_of, levels=levels, bands=bands), "rank long, keys binary, per long")
-    members = steps.table("hot-items", lambda: own.join(items.select("rank", "item"), "rank").select("item", "keys", "per"))
+    own = partial(members_of, levels=levels, bands=bands)
+    members = steps.table("hot-items", lambda: items.rows.mapped(steps, own, "item long, keys binary, per long", ["keys", "per"]))
     said = ", ".join(f"{name} {'binary' if name == 'finer' else 'long'}" for name in TELLING)
     steps.table("hot-told", lambda: mapped(members, partial(told, levels=levels, bands=bands, scope=scope), said))
     hot = known(steps.read("hot-told", TELLING), levels, scope)
@@ -145,11 +143,17 @@ def pair_part(later: np.ndarray, earlier: np.ndarray, parts: int, many: np.ndarr
     return part_of(np.where(np.isin(earlier, many), later, earlier), parts)
 
 
+def sampled(batches: Iterator[pa.RecordBatch], some: int) -> Iterator[pa.RecordBatch]:
+    """Items -> the keys of one in ``some``."""
+    for batch in batches:
+        yield batch.select(["keys", "per"]).filter(pa.array(part_of(batch["item"].to_numpy(), some) == 0))
+
+
 def members_of(batches: Iterator[pa.RecordBatch], levels: Sequence[Level], bands: int) -> Iterator[pa.RecordBatch]:
-    """Rows -> those with a key of a hot bucket."""
+    """Items -> those with a key of a hot bucket."""
     for batch in batches:
         if len(batch):
-            yield batch.filter(pa.array((in_hot(batch, levels[0], bands) >= 0).any(axis=1)))
+            yield batch.select(["item", "keys", "per"]).filter(pa.array((in_hot(batch, levels[0], bands) >= 0).any(axis=1)))
 
 
 def in_hot(rows: pa.RecordBatch | pa.Table, buckets: Level, bands: int) -> np.ndarray:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from likewise.engines.engine import Found
 from likewise.engines.spark import colliding
 from likewise.engines.spark.blocks import GATHERED, binary, flat, gathered, lists, packed, part_of, places, whole
-from likewise.engines.spark.colliding import FOUND, first_list, items_of
+from likewise.engines.spark.colliding import FOUND, first_list
 from likewise.engines.spark.distinct import InOrder
 from likewise.engines.spark.lazily import LISTS
 from likewise.engines.spark.steps import Steps
@@ -56,7 +56,6 @@ class Joined:
     """The `bands.Candidates` of a job without a plan."""
 
     steps: Steps
-    entries: DataFrame
     run: Run
 
     def begin(self, items: InOrder, share: float, walk: bool) -> None:
@@ -69,8 +68,8 @@ class Joined:
 
     def sample(self, items: InOrder, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The words of items, given by number, ascending."""
-        some = items_of(self.entries, items.frame, self.run.job, "sets").select("item", "sets")
-        self.steps.table("items-sampled", lambda: mapped(some, partial(chosen, numbers=numbers), "item long, sets binary"))
+        some = partial(chosen, numbers=numbers)
+        self.steps.table("items-sampled", lambda: items.rows.mapped(self.steps, some, "item long, sets binary", ["sets"]))
         table = self.steps.read("items-sampled", ["item", "sets"])
         return lists(table.take(pc.sort_indices(table["item"])).combine_chunks()["sets"])
 
@@ -92,21 +91,23 @@ class Joined:
 
     def keyed(self, items: InOrder, parts: int) -> DataFrame:
         """The keys of items and their marks, in partitions of whole buckets."""
-        at, side = places(parts), [name for name in items.frame.columns if name == SIDE]
-        given = items_of(self.entries, items.frame, self.run.job, "sets", "per", "size").select("item", "sets", "per", "size", *side)
+        at, side, columns = places(parts), [SIDE] if items.sides else [], ["sets", "per", "size"]
         if not self.keys.counted:
-            return mapped(given, partial(of_items, keys=self.keys, at=at), schema([*KEYS, *side])).repartition(parts, "place")
-        common = self.common(given, items, parts)
-        sent = mapped(given, partial(to_words, at=at, common=common.word), schema([*WORDS, *side])).repartition(parts, "place")
+            found = partial(of_items, keys=self.keys, at=at)
+            return items.rows.mapped(self.steps, found, schema([*KEYS, *side]), columns).repartition(parts, "place")
+        common = self.common(items, parts)
+        words = partial(to_words, at=at, common=common.word)
+        sent = items.rows.mapped(self.steps, words, schema([*WORDS, *side]), columns).repartition(parts, "place")
         back = mapped(sent, partial(counted, at=at, common=common), schema([*COUNTED, *side])).repartition(parts, "place")
         return mapped(back, partial(of_counted, keys=self.keys, at=at), schema([*KEYS, *side])).repartition(parts, "place")
 
-    def common(self, given: DataFrame, items: InOrder, parts: int) -> Common:
+    def common(self, items: InOrder, parts: int) -> Common:
         """The elements that so many items have, by a sample, that no task should get all of these."""
         some = max(SLICE // SEEN, items.words // SAMPLED)
         if parts == 1 or items.number <= SLICE:
             return Common(np.zeros(0, np.uint64), np.zeros(0, np.int64))
-        self.steps.table("words-sampled", lambda: mapped(given, partial(sampled, some=some), "words binary"))
+        drawn = partial(sampled, some=some)
+        self.steps.table("words-sampled", lambda: items.rows.mapped(self.steps, drawn, "words binary", ["sets", "per"]))
         word, number = np.unique(flat(self.steps.read("words-sampled", ["words"])["words"], np.uint64), return_counts=True)
         many = number >= SEEN // 2
         return Common(word[many], number[many] * some)
@@ -122,7 +123,7 @@ class Common(NamedTuple):
 def chosen(batches: Iterator[pa.RecordBatch], numbers: np.ndarray) -> Iterator[pa.RecordBatch]:
     """Items -> some of them, given by number."""
     for batch in batches:
-        yield batch.filter(pa.array(np.isin(batch["item"].to_numpy(), numbers)))
+        yield batch.select(["item", "sets"]).filter(pa.array(np.isin(batch["item"].to_numpy(), numbers)))
 
 
 def words_of(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from likewise import schema
 from likewise.engines.engine import Found
-from likewise.engines.spark import identities, removed
+from likewise.engines.spark import clustered, identities, removed
 from likewise.engines.spark.distinct import Distinct
 from likewise.engines.spark.documents import Rows as Documents
 from likewise.engines.spark.identities import Within
@@ -54,7 +54,7 @@ class Outcome:
         self.documents = self.compared = documents
         self.found, self.search, self.job = found, search, run.job
         self.rows = Sorted(documents.steps.files_of(documents.name), "rank", ROW)
-        self.removed, self.clustered = Sorted(removed.removed(found), "rank"), Sorted(removed.clusters(found, run.note), "head")
+        self.removed, self.clustered = Sorted(removed.removed(found), "rank"), Sorted(clustered.clusters(found, run.note), "head")
 
     def number(self, rank: pa.ChunkedArray) -> np.ndarray:
         """The row numbers of ranks, int64[n]."""
@@ -230,7 +230,7 @@ class Outcome:
 
     def table_of_clusters(self) -> Rows:
         """The table of clusters, cluster by cluster, the representative of each first."""
-        taken, names, search = InTurn(partial(self.clustered.blocks, removed.CLUSTERS)), self.names, self.search
+        taken, names, search = InTurn(partial(self.clustered.blocks, clustered.CLUSTERS)), self.names, self.search
 
         def made(part: slice) -> Made:
             table = taken(part)
@@ -282,7 +282,8 @@ class Outcome:
 
     def heads_differ(self, side: int) -> bool:
         """True if all representatives have ids, or positions that stand for ids, which differ."""
-        documents, heads, ids = self.documents, self.found.steps.frame("heads"), self.documents.ids(side)
+        documents, ids = self.documents, self.documents.ids(side)
+        heads = self.found.steps.frame("clusters").where("rank = head").selectExpr("head", "rank_id as head_id")
         if not ids.there:
             found = mapped(heads.select("head"), partial(positions, numbering=documents.numbering, begins=documents.begins), "position long")
             return not found.groupBy("position").count().where("count > 1").take(1)
@@ -290,7 +291,7 @@ class Outcome:
         if texts.where("id is null").take(1):
             return False
         every = Within(documents.numbering, 0, len(documents))
-        return not identities.repeated(texts, every, ids, documents.parts(self.found.steps.rows("heads")))[0]
+        return not identities.repeated(texts, every, ids, documents.parts(self.found.steps.rows("clusters")))[0]
 
 
 def known(some: Removed) -> np.ndarray:
@@ -305,14 +306,13 @@ def positions(batches: Iterator[pa.RecordBatch], numbering: Numbering, begins: n
         yield pa.record_batch([pa.array(row - begins[np.searchsorted(begins, row, side="right") - 1])], names=["position"])
 
 
-def outcome(steps: Steps, documents: Documents, items: Distinct, compared: int, found: Found, matches: str, run: Run) -> Outcome:
-    """The outcome of a search. compared: the number of compared pairs. matches: the step of matches (`removed.remembered`)."""
+def outcome(steps: Steps, documents: Documents, items: Distinct, parts: int, compared: int, found: Found, matches: str, run: Run) -> Outcome:
+    """The outcome of a search. parts: of items. compared: the number of compared pairs. matches: the step of matches (`removed.remembered`)."""
     job, border, number = run.job, documents.rows_of_sides[0].stop, steps.rows(matches)
     second = int(documents.numbering.ranks(np.array([border]))[0]) if border < len(documents) else NEVER
-    ids = documents.entries.where(f"what = {ROW}").select("rank", "id") if documents.have_ids else None
     first = [bucket.first for bucket in found.hottest]
-    ranks: dict[int, int] = dict(items.items.where(items.items["item"].isin(first)).select("item", "rank").collect()) if first else {}
+    ranks = items.compared.rows.ranks_of_few(steps, first)
     of_items = documents.numbering.rows(np.array([ranks[item] for item in first], np.int64))
     facts = decided.facts(documents, items.number, number, found, of_items, run)
     search = Search(facts, compared, decided.value_of(job), decided.kept_side(run), number, ("exact", "equal", "near"))
-    return Outcome(documents, removed.Found(steps, items, ids, second, matches), search, run)
+    return Outcome(documents, removed.Found(steps, items, parts, documents.have_ids, second, matches), search, run)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
 
 from likewise.engines.spark.settling import united
-from likewise.engines.spark.sketching import CHUNK, ENTRIES, PART, ROW, Group, read
+from likewise.engines.spark.sketching import CHUNK, ENTRIES, FILES, PART, ROW, Group, read
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped, raised
 from likewise.errors import DataError, UsageError
@@ -64,19 +65,28 @@ def planned(source: Source, size: int) -> list[Range]:
 
 
 def sketch(steps: Steps, name: str, job: Job, sources: Sequence[Source], groups: list[Group]) -> DataFrame:
-    """The step of all rows, their parts and the facts about chunks (`sketching.ENTRIES`). The partition with the number of a group reads it."""
+    """The step of all rows, their parts and the facts about chunks (`sketching.ENTRIES`). The file with the number of a group has its rows.
 
-    def some(numbers: range) -> DataFrame:
+    Tasks write the files themselves: rows of kilobytes would cost Java more than the work on them.
+    """
+
+    def some(folder: Path, numbers: range) -> DataFrame:
         here = {number: groups[number] for number in numbers}
         own = {source: sources[source] for group in here.values() for source, _ in group.ranges}
         tasks = steps.session.range(numbers.start, numbers.stop, 1, len(numbers))
-        return mapped(tasks, partial(read, job=job, sources=own, groups=here), ENTRIES)
+        return mapped(tasks, partial(read, folder=folder, job=job, sources=own, groups=here), FILES)
 
-    def make() -> DataFrame:
+    def write(folder: Path) -> dict[str, Any]:
+        folder.mkdir(parents=True)
         size = max(TOLD, -(-len(groups) // MOST_TOLD))
-        return united([some(range(begin, min(begin + size, len(groups)))) for begin in range(0, len(groups), size)])
+        for task in united([some(folder, range(begin, min(begin + size, len(groups)))) for begin in range(0, len(groups), size)]).collect():
+            (folder / task["name"]).rename(folder / f"part-{task['number']:05}.parquet")
+        for path in folder.glob("_*"):  # of attempts that failed
+            path.unlink()
+        return {"schema": ENTRIES}
 
-    return steps.table(name, make)
+    steps.files(name, write)
+    return steps.frame(name)
 
 
 def chunks_of(steps: Steps, name: str, sources: Sequence[Source], run: Run) -> tuple[list[Chunk], list[dict[str, Any]]]:

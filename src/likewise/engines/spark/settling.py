@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -38,31 +38,34 @@ MATCHES = "later long, earlier long, overlap long, out_of long, best boolean, pr
 Log = Callable[[str], None]
 
 
-def settled(steps: Steps, similar: DataFrame, number: int, parts: int, log: Log = lambda _: None, name: str = "matches") -> DataFrame:
-    """The step of matches: the similar pairs of removed items with kept ones, each once. similar: each pair once. number: of items."""
-    if similar.count() <= ALONE:
+def settled(steps: Steps, similar: DataFrame, pairs: int, number: int, parts: int, log: Log, many: np.ndarray, name: str = "matches") -> DataFrame:
+    """The step of matches: the similar pairs of removed items with kept ones, each once.
+
+    similar: each pair once; pairs: their number. number: of items. many: items that may have very many pairs (`hot.heads_in`).
+    """
+    if pairs <= ALONE:
         return steps.table(name, lambda: mapped(similar.select(*PAIRS).repartition(1), decide_all, MATCHES))
-    removed = said(in_rounds(steps, similar, number, log, name), "item", f"{REMOVED}L", parts)
+    removed = said(in_rounds(steps, similar, pairs, number, log, many, name), "item", f"{REMOVED}L", parts, many)
 
     def make() -> DataFrame:
-        pairs = sent(similar, PAIRS, "earlier", parts)
         then = partial(of_kept, at=places(parts))
-        return mapped(with_told(pairs, PAIRS, "earlier", removed, KEPT, then, schema(PAIRS), parts).repartition(parts, "place"), match, MATCHES)
+        kept = with_told(sent(similar, PAIRS, "earlier", parts, many, "later"), PAIRS, "earlier", removed, KEPT, then, schema(PAIRS), parts)
+        return mapped(kept.repartition(parts, "place"), match, MATCHES)
 
     return steps.table(name, make)
 
 
-def in_rounds(steps: Steps, similar: DataFrame, number: int, log: Log, name: str) -> DataFrame:
-    """The removed items, decided in rounds: at most one per block, and one more when the remaining pairs fit into one task."""
-    left, rounds, decided = similar.count(), 0, []
+def in_rounds(steps: Steps, similar: DataFrame, left: int, number: int, log: Log, many: np.ndarray, name: str) -> DataFrame:
+    """The removed items, decided in rounds: at most one per block, and one more when the remaining pairs fit into one task. left: of pairs."""
+    rounds, decided = 0, []
     borders = equal_blocks(similar, number, blocks_for(left))
     pairs, states = similar.select("later", "earlier"), None
     while left:
         own = borders if left > ALONE else borders[:0]
-        told = steps.table(f"{name}-{rounds}", partial(next_round, pairs, states, own))
+        told = steps.table(f"{name}-{rounds}", partial(next_round, pairs, states, own, many))
         decided.append(told.where(f"state = {REMOVED}").select("item"))
         states, pairs = told.where("item is not null").select("item", "state"), told.where("later is not null").select("later", "earlier")
-        before, left, rounds = left, pairs.count(), rounds + 1
+        before, left, rounds = left, steps.filled(f"{name}-{rounds}", "later"), rounds + 1
         log(f"settling, round {rounds}: {before - left:,} of {before:,} pairs decided; blocks: {1 + len(own)}")
     return united(decided)
 
@@ -75,15 +78,15 @@ def united(frames: list[DataFrame]) -> DataFrame:
     return every
 
 
-def next_round(pairs: DataFrame, states: DataFrame | None, borders: np.ndarray) -> DataFrame:
+def next_round(pairs: DataFrame, states: DataFrame | None, borders: np.ndarray, many: np.ndarray) -> DataFrame:
     """A round. states: those of items after the previous round; an item without one is the later item of no pair, so it is kept."""
     at = places(1 + len(borders))
     if states is None:
         blocks = mapped(pairs, partial(undecided, borders=borders, at=at), schema(OPEN))
     else:
         ends = ["later", "earlier"]
-        then, told = partial(to_blocks, borders=borders, at=at), said(states, "item", "state", len(at))
-        blocks = with_told(sent(pairs, ends, "earlier", len(at)), ends, "earlier", told, KEPT, then, schema(OPEN), len(at))
+        then, told = partial(to_blocks, borders=borders, at=at), said(states, "item", "state", len(at), many)
+        blocks = with_told(sent(pairs, ends, "earlier", len(at), many, "later"), ends, "earlier", told, KEPT, then, schema(OPEN), len(at))
     return mapped(blocks.repartition(len(at), "place"), partial(decide, borders=borders), SAID)
 
 
@@ -109,7 +112,8 @@ def undecided(batches: Iterator[pa.RecordBatch], borders: np.ndarray, at: np.nda
 
 
 def to_blocks(pairs: Columns, state: np.ndarray, borders: np.ndarray, at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    yield packed(np.searchsorted(borders, pairs["later"], side="right"), at, OPEN, **pairs, state=state)
+    part: Any = np.searchsorted(borders, pairs["later"], side="right")
+    yield packed(part, at, OPEN, **pairs, state=state)
 
 
 def decide(batches: Iterator[pa.RecordBatch], borders: np.ndarray) -> Iterator[pa.RecordBatch]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from likewise.engines.spark.about import facts_of
 from likewise.engines.spark.blocks import binary
@@ -51,6 +54,13 @@ SQL = {np.int32: "int", np.int64: "long", np.float64: "double"}
 ENTRIES = ", ".join(
     ["what int, rank long", *(f"{name} {SQL[dtype]}" for name, dtype in NUMBERS.items()), *(f"{name} binary" for name in TEXTS), "about string"]
 )
+#: The same for Arrow.
+TYPES = {"what": pa.int32(), "rank": pa.int64(), **{name: pa.from_numpy_dtype(dtype) for name, dtype in NUMBERS.items()}}
+SCHEMA = pa.schema([*TYPES.items(), *((name, pa.binary()) for name in TEXTS), ("about", pa.string())])
+#: The number of a task and the name of the file that it has written.
+FILES = "number long, name string"
+#: Columns of hashes, and bytes of a row group.
+HASHED, GROUP_BYTES = ("odd", "keys", "sets"), 16 << 20
 #: Maximum rows and bytes of a batch. Sets have kilobytes, and Spark limits batches by rows only.
 BATCH_ROWS, BATCH_BYTES = 4096, 64 << 20
 #: Columns of compared items with other names than those of their rows.
@@ -64,11 +74,29 @@ class Group(NamedTuple):
     most: int | None = None  # rows
 
 
-def read(batches: Iterator[pa.RecordBatch], job: Job, sources: Mapping[int, Source], groups: Mapping[int, Group]) -> Iterator[pa.RecordBatch]:
-    """The entries of groups, given by number."""
+def read(
+    batches: Iterator[pa.RecordBatch], folder: Path, job: Job, sources: Mapping[int, Source], groups: Mapping[int, Group]
+) -> Iterator[pa.RecordBatch]:
+    """Write the entries of groups, given by number, into a file each: `FILES`. Another attempt at a group writes another file."""
     for batch in batches:
         for number in batch.column(0).to_pylist():
-            yield from of_group(number, job, sources, groups[number])
+            name = f"_{number}-{uuid.uuid4().hex}"
+            write(folder / name, of_group(number, job, sources, groups[number]))
+            yield pa.record_batch({"number": [number], "name": [name]})
+
+
+def write(path: Path, entries: Iterator[pa.RecordBatch]) -> None:
+    """Write a file of entries; about `GROUP_BYTES` in a row group. Hashes are not compressed."""
+    fast: Any = {name: "none" if name in HASHED else "snappy" for name in SCHEMA.names}
+    with pq.ParquetWriter(path, SCHEMA, compression=fast, use_dictionary=False, write_statistics=["what", "rank"]) as file:
+        held: list[pa.RecordBatch] = []
+        for batch in entries:
+            held.append(batch)
+            if sum(each.nbytes for each in held) >= GROUP_BYTES:
+                file.write_table(pa.Table.from_batches(held))
+                held = []
+        if held:
+            file.write_table(pa.Table.from_batches(held))
 
 
 def of_group(number: int, job: Job, sources: Mapping[int, Source], group: Group) -> Iterator[pa.RecordBatch]:
@@ -159,6 +187,4 @@ def cuts(ends: np.ndarray) -> Iterator[tuple[int, int]]:
 
 def batch_of(n: int, made: dict[str, pa.Array]) -> pa.RecordBatch:
     """A batch of the table: these columns, and nulls in the others."""
-    types = {"what": pa.int32(), "rank": pa.int64(), **{name: pa.from_numpy_dtype(dtype) for name, dtype in NUMBERS.items()}}
-    types |= {name: pa.binary() for name in TEXTS} | {"about": pa.string()}
-    return pa.record_batch([made.get(name, pa.nulls(n, kind)) for name, kind in types.items()], names=[*types])
+    return pa.record_batch([made[field.name] if field.name in made else pa.nulls(n, field.type) for field in SCHEMA], schema=SCHEMA)

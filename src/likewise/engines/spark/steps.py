@@ -47,13 +47,14 @@ class Steps:
         self.files(name, write)
         return self.frame(name)
 
-    def put(self, name: str, table: pa.Table) -> DataFrame:
-        """The table of a step whose rows the driver has."""
+    def put(self, name: str, *tables: pa.Table) -> DataFrame:
+        """The table of a step whose rows the driver has, in a file for each of several tables."""
 
         def write(folder: Path) -> dict[str, Any]:
             folder.mkdir(parents=True)
-            pq.write_table(table, folder / "part-0.parquet", row_group_size=GROUP_ROWS)
-            return {"schema": ", ".join(f"`{field.name}` {SQL[field.type]}" for field in table.schema)}
+            for number, table in enumerate(tables):
+                pq.write_table(table, folder / f"part-{number:05}.parquet", row_group_size=GROUP_ROWS)
+            return {"schema": ", ".join(f"`{field.name}` {SQL[field.type]}" for field in tables[0].schema)}
 
         self.files(name, write)
         return self.frame(name)
@@ -66,12 +67,12 @@ class Steps:
         return self.files_of(name)
 
     def read(self, name: str, columns: Sequence[str], where: Any = None, part: int | None = None) -> pa.Table:
-        """Read columns of a finished step to the driver. where: a filter of pyarrow. part: of one partition; None: of all."""
+        """Read columns of a finished step to the driver. where: a filter of pyarrow. part: of one file of the step of rows; None: of all."""
         return pa.concat_tables([*self.tables(name, columns, where, part)])
 
     def tables(self, name: str, columns: Sequence[str], where: Any = None, part: int | None = None) -> Iterator[pa.Table]:
         """`read`, file by file: what a task wrote."""
-        for path in self.files_of(name, "*" if part is None else f"part-{part:05}-*"):
+        for path in self.files_of(name, "*" if part is None else f"part-{part:05}"):
             yield pq.read_table(path, columns=[*columns], filters=where, partitioning=None)
 
     def columns(self, name: str, *columns: str) -> list[np.ndarray]:
@@ -85,7 +86,11 @@ class Steps:
 
     def filled(self, name: str, column: str) -> int:
         """The number of rows of a finished step with a value in a column."""
-        return sum(len(table) - table[column].null_count for table in self.tables(name, [column]))
+        return sum(filled(path, column) for path in self.files_of(name))
+
+    def has(self, name: str, column: str) -> bool:
+        """True if a row of a finished step has a value in a column."""
+        return any(filled(path, column) for path in self.files_of(name))
 
     def done(self, name: str) -> bool:
         """True if a step is finished and its files are there."""
@@ -122,6 +127,21 @@ class Steps:
         schema = self.about(name)["schema"]
         known = StructType.fromJson(json.loads(schema)) if schema.startswith("{") else schema
         return self.session.read.schema(known).parquet(pattern(self.folder / name))
+
+
+def filled(path: Path, column: str) -> int:
+    """The number of rows of a file with a value in a column: from its footer, unless the column has long values."""
+    found = 0
+    with pq.ParquetFile(path) as file:
+        place = file.schema.names.index(column)
+        for group in range(file.num_row_groups):
+            known = file.metadata.row_group(group).column(place).statistics
+            if known is None:
+                values = file.read_row_group(group, columns=[column])[column]
+                found += len(values) - values.null_count
+            else:
+                found += known.num_values
+    return found
 
 
 def uri(path: Path) -> str:
