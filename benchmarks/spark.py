@@ -6,7 +6,8 @@
 FOLDER gets the documents (spark_data.py), 2.6 KB each, and the work folders, three times as much. Processor time is that of all processes: the
 driver, Java and the Python workers; the kernel hands it over when they end. A document that is removed is right if it is similar, from 0.8, to one
 that is kept; precision is the share of those. Recall is their share of all that should go: they, and the kept ones that are similar to an earlier
-kept one. Bytes of shuffles are those of Spark's event log. The Python that runs this needs PySpark, with Java.
+kept one. Bytes of shuffles and of steps are those of Spark's event log; tasks write the step of rows themselves, so its bytes are those of its files.
+The Python that runs this needs PySpark, with Java.
 """
 
 from __future__ import annotations
@@ -38,13 +39,16 @@ EXACT = ("likewise, one machine, exact join", "likewise, Spark, exact join")
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: processes whose parents end become children of this one, so that their time is known
 
 
-def measured(command: Sequence[str], env: dict[str, str]) -> dict[str, float]:
-    """Seconds of a command, and of processors for all processes that it has started, and the most memory that they had at once in MB."""
+def measured(command: Sequence[str], env: dict[str, str], work: Path) -> dict[str, float]:
+    """Seconds of a command, and of processors for all processes that it has started, and the most memory that they had at once in MB.
+
+    work: the work folder of the command, whose step of rows is measured, too.
+    """
     ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
     with open(env["LOG"], "wb") as log:
         begin = time.perf_counter()
         process = subprocess.Popen(command, env=env, stdout=log, stderr=log)
-        sizes = Sizes(process.pid)
+        sizes = Sizes(process.pid, work / "spark" / "rows")
         _, status, used = os.wait4(process.pid, 0)
     wall, processor = time.perf_counter() - begin, used.ru_utime + used.ru_stime
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -60,18 +64,18 @@ def measured(command: Sequence[str], env: dict[str, str]) -> dict[str, float]:
 
 
 class Sizes(threading.Thread):
-    """Memory of this process's descendants, looked at ten times a second: all together, and the largest Python worker."""
+    """Memory of this process's descendants, looked at ten times a second: all together, and the largest Python worker; and bytes in a folder."""
 
-    def __init__(self, pid: int):
+    def __init__(self, pid: int, folder: Path):
         super().__init__(daemon=True)
-        self.pid, self.most = pid, {"peak_mb": 0.0, "worker_mb": 0.0}
+        self.pid, self.folder, self.most = pid, folder, {"peak_mb": 0.0, "worker_mb": 0.0, "rows": 0.0}
         self.start()
 
     def run(self) -> None:
         while found := descendants(self.pid):
             sizes = {pid: pages(pid) * os.sysconf("SC_PAGE_SIZE") / 2**20 for pid in found}
             workers = [size for pid, size in sizes.items() if b"pyspark.daemon" in command_of(pid)]
-            for name, size in (("peak_mb", sum(sizes.values())), ("worker_mb", max(workers, default=0.0))):
+            for name, size in (("peak_mb", sum(sizes.values())), ("worker_mb", max(workers, default=0.0)), ("rows", bytes_in(self.folder))):
                 self.most[name] = max(self.most[name], size)
             time.sleep(0.1)
 
@@ -83,6 +87,14 @@ def descendants(pid: int) -> list[int]:
     except OSError:
         return []
     return [pid, *(found for child in begun for found in descendants(child))]
+
+
+def bytes_in(folder: Path) -> int:
+    """Bytes of the files in a folder, which others may delete meanwhile."""
+    try:
+        return sum(path.stat().st_size for path in folder.iterdir())
+    except OSError:
+        return 0
 
 
 def pages(pid: int) -> int:
@@ -130,7 +142,8 @@ def steps(events: Path) -> dict[str, dict[str, float]]:
                 place = re.search(
                     r"InsertIntoHadoopFsRelationCommand\s+.*?Arguments: file:\S*/spark/([\w.-]+)", event["physicalPlanDescription"], re.DOTALL
                 )
-                written[event["executionId"]] = place[1] if place else "others"
+                rows = "number" in event["physicalPlanDescription"] and "MapInArrow read" in event["physicalPlanDescription"]
+                written[event["executionId"]] = place[1] if place else "rows" if rows else "others"
             elif kind == "SparkListenerJobStart":
                 step = written.get(int(event["Properties"].get("spark.sql.execution.id", -1)), "others")
                 found.setdefault(step, Counter())["jobs"] += 1
@@ -202,7 +215,8 @@ def main() -> None:
 def run(name: str, command: list[str], folder: Path, options: Any) -> dict[str, Any]:
     shutil.rmtree(folder / "out", ignore_errors=True)
     env = environment(folder / "settings", options.memory)
-    return {**measured(command, env), "steps": steps(folder / "settings" / "events")}
+    found = measured(command, env, folder / "out.work")
+    return {**found, "steps": steps(folder / "settings" / "events")}
 
 
 def say(found: dict[str, Any], table: dict[str, Any], number: int) -> None:
@@ -212,6 +226,7 @@ def say(found: dict[str, Any], table: dict[str, Any], number: int) -> None:
     figures += [f"{found['worker_mb']:,.0f}", f"{found['recall']:.4f}", f"{found['precision']:.4f}"]
     print(f"| {number:,} | {found['name']} | {' | '.join(figures)} |", flush=True)
     for step, counts in found["steps"].items():
+        counts = counts | ({"written": found["rows"]} if step == "rows" else {})
         each = {key: counts.get(key, 0) / number for key in ("shuffled", "written")}
         print(
             f"    {step:16} {counts['jobs']:3} jobs {counts.get('tasks', 0):4} tasks {counts.get('seconds', 0):7.1f} s of tasks"
