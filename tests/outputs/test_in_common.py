@@ -27,7 +27,7 @@ def own(item: int) -> list[str]:
 
 
 def in_common(items: Any, by: str, **more: Any) -> list[list[str]]:
-    """What the items of each overfull bucket have in common."""
+    """The common parts of the items of each overfull bucket."""
     found = lw.dedup(items, by=by, **(SINGLE | more)).report["budget"]["buckets"]
     assert found and all(bucket["items"] > 128 for bucket in found)
     return [bucket["shared"] for bucket in found]

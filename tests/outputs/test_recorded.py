@@ -1,4 +1,4 @@
-"""What result files say about their inputs: which they were, and by what they are recognized; nothing about the machine or the time."""
+"""Result files record their inputs, and how to recognize them, but nothing about the machine or the time."""
 
 from __future__ import annotations
 

@@ -231,9 +231,9 @@ class Lists:
         yield Card("Recall", "not known" if recall is None else percent(recall, down=True), ("expected, of the pairs at the limit",))
 
     def _state(self, side: int, entry: dict[str, Any]) -> str:
-        """Whether an input is as it was."""
+        """The state of an input, in words."""
         if "path" not in entry:
             return "no file: its items cannot be shown"
         if entry["source"] in self._listing.contents(side).far:
             return "at an address: read only if the command names it"
-        return "has changed, or is gone" if self._listing.contents(side).changed([entry["source"]]) else "as it was"
+        return "changed or deleted" if self._listing.contents(side).changed([entry["source"]]) else "unchanged"

@@ -15,7 +15,7 @@ class Unchanged:
         self._opened = self._now()
 
     def _now(self) -> tuple[int, ...] | None:
-        """What tells this file from another one in its place; None without one."""
+        """The identity of this file, which distinguishes it from another one with its path; None without a file."""
         try:
             found = self._file.stat()
         except OSError:

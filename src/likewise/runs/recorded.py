@@ -1,4 +1,4 @@
-"""What a result file says about its run: in Parquet, its options and its inputs, so that their contents can be shown again."""
+"""The record of a run in its result file: in Parquet, its options and its inputs, so that their contents can be shown again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Entry = dict[str, Any]
 
 
 class Record(NamedTuple):
-    """What a result file says about its run. Paths of entries are `Place`."""
+    """The record of a run in its result file. Paths of entries are `Place`."""
 
     verb: str
     facts: dict[str, Any]  # of the report, those of FACTS

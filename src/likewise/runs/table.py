@@ -417,7 +417,7 @@ class Table:
         write_table(self.to_arrow(), self.json_lines(), target, overwrite=overwrite, csv_formulas=csv_formulas, note=note)
 
     def _note(self, target: Path) -> dict[bytes, bytes] | None:
-        """What a file of the table says about its run (`runs.recorded`)."""
+        """The record of the run for a file of the table (`runs.recorded`)."""
         return None
 
 

@@ -282,8 +282,8 @@ ENDPOINTS = (
     Endpoint(POST, "/v1/contains", "read", "Look up ids.", contains, "contains", Contained),
     Endpoint(GET, "/v1/count", "read", "The number of items.", count, answer=Count),
     Endpoint(GET, "/v1/info", "read", "Facts about the index.", info),
-    Endpoint(GET, "/healthz", "", "Whether the process is running.", health, answer=State),
-    Endpoint(GET, "/readyz", "", "Whether the service accepts requests.", readiness, answer=State),
+    Endpoint(GET, "/healthz", "", "Check that the process is running.", health, answer=State),
+    Endpoint(GET, "/readyz", "", "Check that the service accepts requests.", readiness, answer=State),
     Endpoint(GET, "/metrics", "read", "Metrics for Prometheus.", metrics, media=CONTENT_TYPE),
     Endpoint(GET, "/openapi.json", "", "This document.", document),
 )

@@ -1,4 +1,4 @@
-"""What the members of a bucket have in common: the parts of an item, such as its shingles, that give it its key in a band."""
+"""The parts that the members of a bucket have in common, such as shingles: those that give an item its key in a band."""
 
 from __future__ import annotations
 
