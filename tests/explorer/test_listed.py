@@ -143,6 +143,7 @@ def test_what_cannot_be_explored_is_refused_with_what_to_do(result: Path, tmp_pa
     lines = written(tmp_path / "q.jsonl", {"a": "b"})
     assert "expected a Parquet file, as `likewise quotes` and `likewise pairs` write with -o FILE.parquet" in refused("serve", lines)
     assert "does not name its inputs; repeat" in refused("serve", saved(tmp_path / "p.parquet", pa.table({"id_a": [1]})))
+    assert "p0.parquet: there is no such file" in refused("serve", tmp_path / "p0.parquet")
     assert "only the inputs of a file" in refused("serve", tmp_path, "x.jsonl")
 
 
@@ -157,6 +158,7 @@ def test_a_file_that_something_else_wrote_again_is_refused(result: Path, tmp_pat
     text = table.set_column(table.column_names.index("corpus_start"), "corpus_start", pa.array(["1", "2", "3"]))
     for other, why in (
         (table.drop_columns(["corpus_position"]), "there is no column corpus_position"),
+        (table.drop_columns(["suspect"]), "there is no column suspect"),
         (missing, "the column agreed has missing values"),
         (text, "the column corpus_start is string"),
     ):

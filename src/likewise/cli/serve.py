@@ -12,6 +12,9 @@ from likewise.cli.screen import Screen, is_terminal
 from likewise.cli.verbs import files, inputs, verb
 from likewise.errors import UsageError
 
+#: The extension of result files with pages.
+SUFFIX = ".parquet"
+
 
 @verb(
     "serve",
@@ -48,6 +51,8 @@ def command(
         shared: Any = {"host": host, "port": port, "token_file": tokens, "log": log, "warn": screen.warn, "tell": tell}
         if "://" not in path and Path(path).is_file():
             explorer.start(Path(path), inputs, **shared)
+        elif "://" not in path and Path(path).suffix == SUFFIX and not Path(path).exists():
+            raise UsageError(f"{path}: there is no such file")
         elif inputs:
             raise UsageError(f"{path} {inputs[0]}: only the inputs of a file of quotes, pairs or neighbors are named; give one PATH")
         elif "://" not in path and is_output(Path(path)):

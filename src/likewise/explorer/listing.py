@@ -106,7 +106,7 @@ class Listing:
             self._contents = {side.name: Again(path, self.entries[side.name] or (), self.want) for side in self.sides}
         self.rows = Rows(path, [source for contents in self._contents.values() for source in contents.inputs])
         self.placed = self.sides[0].source in self.rows.schema.names
-        self.rows.check(self._types())
+        self.rows.check([side.id for side in self.sides], self._types())
 
     def _types(self) -> dict[str, Callable[[pa.DataType], bool]]:
         """The types of the columns that pages read, without those of ids."""

@@ -44,18 +44,16 @@ class Rows:
         """Open the file once more, because threads cannot share an open one. Only some of its rows are read."""
         return pq.ParquetFile(self._path, metadata=self._metadata, pre_buffer=False)
 
-    def check(self, types: Mapping[str, Callable[[pa.DataType], bool]]) -> None:
-        """Raise FormatError unless the table has these columns, of these types and without missing values."""
-        for name, fits in types.items():
+    def check(self, ids: Sequence[str], types: Mapping[str, Callable[[pa.DataType], bool]]) -> None:
+        """Raise FormatError unless the table has these columns: those of ids, and others of certain types and without missing values."""
+        for name, fits in (dict.fromkeys(ids, lambda _: True) | dict(types)).items():
             number = self.schema.get_field_index(name)
             if number < 0 or not fits(self.schema.field(number).type):
                 has = f"the column {name} is {self.schema.field(number).type}" if number >= 0 else f"there is no column {name}"
                 raise FormatError(f"{self._path}: {has}; the file has changed since likewise wrote it")
-            if any(found is not None and found.null_count for found in map(self._statistics(number), range(self._metadata.num_row_groups))):
+            known = [self._metadata.row_group(group).column(number).statistics for group in range(self._metadata.num_row_groups)]
+            if name in types and any(found is not None and found.null_count for found in known):
                 raise FormatError(f"{self._path}: the column {name} has missing values; the file has changed since likewise wrote it")
-
-    def _statistics(self, column: int) -> Callable[[int], Any]:
-        return lambda group: self._metadata.row_group(group).column(column).statistics
 
     def column(self, name: str) -> np.ndarray:
         """A column of numbers, which is nowhere null."""

@@ -30,6 +30,7 @@ meter::-moz-meter-bar { background: var(--accent); }
 .pair .text { font-size: .92rem; margin: .2rem 0; }
 article { margin: 0 0 1.2rem; }
 mark { background: var(--ins); color: inherit; border-bottom: 1px solid var(--accent); print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+mark .cut { color: inherit; }
 a.number { text-decoration: none; font-size: .75rem; font-weight: 600; vertical-align: super; line-height: 0; padding: .3rem; color: var(--accent); }
 :target { outline: 3px solid var(--near); outline-offset: 2px; }
 @media print { .pair > * { break-inside: auto; } article { break-inside: avoid; } }

@@ -60,7 +60,7 @@ def read(path: Path) -> Record:
         found = (pq.read_metadata(path).metadata or {}).get(KEY)
     except (pa.ArrowException, OSError) as error:
         other = f"expected a Parquet file, as `likewise quotes` and `likewise pairs` write with {written}"
-        raise UsageError(f"{quoted(str(path))}: {other} ({error})") from error
+        raise UsageError(f"{quoted(str(path))}: {other}") from error
     if found is None:
         again = f"repeat `likewise quotes` or `likewise pairs` with {written}"
         raise UsageError(f"{quoted(str(path))}: this file does not name its inputs; {again}")

@@ -16,7 +16,7 @@ from likewise.io.placing import new_file
 #: Suffixes of files to which tables can be written.
 FORMATS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
 #: Rows of a row group in Parquet, which a reader of single rows reads whole.
-GROUP_ROWS = 2**17
+GROUP_ROWS = 2**15
 
 
 def write_table(
