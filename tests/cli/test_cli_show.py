@@ -201,6 +201,8 @@ def test_an_output_of_data_from_python_says_so(folder: Path) -> None:
     assert "is unchanged, because" in run("report", "out").stderr and Path("out/report.html").read_bytes() == before
     result = run("audit", "out")
     assert result.exit_code == 2 and "out: this output was made from data in memory, which is not stored; audit the data" in result.stderr
+    assert run("dedup", "-", "-o", "piped", input='{"text": "a b"}\n{"text": "a b"}\n').exit_code == 0
+    assert "piped: this output was made from standard input, which is not stored; audit the data" in run("audit", "piped").stderr
 
 
 def test_doctor_finds_this_installation_well() -> None:

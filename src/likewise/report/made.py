@@ -10,6 +10,7 @@ from likewise import methods
 from likewise.choices import AT
 from likewise.errors import UsageError
 from likewise.io.address import place
+from likewise.io.collection import STDIN
 from likewise.io.manifest import is_output
 from likewise.messages import option
 from likewise.methods import Text
@@ -38,7 +39,7 @@ class Made(NamedTuple):
     groups: str | None  # the digest of the groups of elements, where there were some
     ignored: str | None  # the digest of the ignored shingles, where there were some
     ignores_data: bool  # some came from data in memory
-    in_memory: bool  # so did the items of a side, which are not stored
+    lost: str  # where items came from that are not stored; "" for none
 
 
 def unlike(made: Made, digests: list[str]) -> bool:
@@ -66,7 +67,9 @@ def as_made(out: Path) -> Made:
     sides = ("inputs", "against")
     digests = [entry.get("content") for side in sides for entry in manifest.get(side, ())]
     paths, second = ([place_of(entry) for entry in run.get(side, ())] for side in sides)
-    lost = any(manifest.get(side) and not run.get(side) for side in sides) or None in second
+    lost = "data in memory" if any(manifest.get(side) and not run.get(side) for side in sides) or None in second else ""
+    if any(entry["source"] == STDIN and not place_of(entry).exists() for side in sides for entry in run.get(side, ())):
+        lost = "standard input"
     if method.get("level") == "passage":
         no_pairs = {"by": method["by"].partition(":")[0], "min_run": method["min_run"], "preset": method.get("preset")}
         some = {name: value for name, value in choices.items() if name not in WITHOUT}

@@ -128,8 +128,8 @@ def repeatable(output: Any, typed: dict[str, Any]) -> Made:
         raise UsageError(f"{output}: the groups that this output was made with ({table}) are missing; give {option('groups')}")
     if made.ignores_data and "ignore" not in typed:
         raise UsageError(f"{output}: the texts that this output ignores came from Python and are not stored; give {option('ignore')}")
-    if made.in_memory:
-        raise DataError(f"{output}: this output was made from data in memory, which is not stored; audit the data with the same options")
+    if made.lost:
+        raise DataError(f"{output}: this output was made from {made.lost}, which is not stored; audit the data with the same options")
     return made
 
 
