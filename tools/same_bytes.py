@@ -1,7 +1,8 @@
 """Compare the results of two checkouts byte by byte: python tools/same_bytes.py OTHER [FILE ...]
 
 Runs dedup and pairs on synthetic collections of every kind, and on the given text files, with the code of this checkout and with that of OTHER.
-Compares the files of kept records, removals, clusters and pairs, prints a line for each job, and ends with status 1 if any file differs.
+Compares the files of kept records, removals and clusters, and the rows of pairs, whose files also say where their inputs are. Prints a line for each
+job, and ends with status 1 if any differs.
 """
 
 from __future__ import annotations
@@ -102,9 +103,15 @@ def collections(folder: Path) -> Iterator[tuple[str, Path, dict[str, Any]]]:
 
 
 def bytes_of(out: Path) -> dict[str, str]:
-    """The digest of each file of an output, or of one file."""
-    files = [out] if out.is_file() else sorted(path for path in out.rglob("*") if path.is_file() and path.name not in ABOUT)
-    return {"" if path == out else path.relative_to(out).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    """The digest of each file of an output, or of the rows of a file of pairs."""
+    if out.is_file():
+        rows = pa.BufferOutputStream()
+        table = pq.read_table(out).replace_schema_metadata().combine_chunks()
+        with pa.ipc.new_stream(rows, table.schema) as stream:
+            stream.write_table(table)
+        return {"rows": hashlib.sha256(rows.getvalue()).hexdigest()}
+    files = sorted(path for path in out.rglob("*") if path.is_file() and path.name not in ABOUT)
+    return {path.relative_to(out).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def run(checkout: Path, jobs: list[tuple[str, str, Path, dict[str, Any]]], folder: Path) -> dict[str, dict[str, str]]:

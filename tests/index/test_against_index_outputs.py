@@ -125,7 +125,7 @@ def test_an_index_is_no_input(tmp_path, kept):
     new = written(tmp_path / "new.jsonl", NEW)
     assert "this is an index, which has no records; compare with it alone: --against" in refused("dedup", index, "-o", tmp_path / "out")
     assert "compare with it alone" in refused("pairs", new, "--against", index, "--against", new)
-    assert "--exact: the index has bands" in refused("dedup", new, "--against", index, "--exact", "-o", tmp_path / "out")
+    assert "--exact: an index finds items by its bands" in refused("dedup", new, "--against", index, "--exact", "-o", tmp_path / "out")
     assert "--threshold 0.5: seen.lw was made with --threshold 0.8" in refused("pairs", new, "--against", index, "--threshold", "0.5")
 
 
