@@ -29,7 +29,6 @@ FEW = [
     ("banners", 7, 50_000, 4096),
     ("weighted sets", 3, 8_000, 4096),
     ("lines by group, without common words", 3, 4_000, 4096),
-    ("sets, as is cheaper", 7, 3_000, 100),
 ]
 #: Jobs with a second collection, and whether the first one is also compared with itself; with --all both.
 SECOND = [("texts by group", True), ("banners", False)]
