@@ -46,7 +46,8 @@ def page(output: Output, request: Request) -> Shown:
         order = order[clusters.with_source(removals.sources.index(source))[order]]
     place = paged(len(order), request)
     chosen = order[place.begin : place.begin + ROWS]
-    rows = removals.rows([int(clusters.members(one)[0]) for one in chosen.tolist()])
+    of_kept = tuple(name for name in removals.schema.names if name.startswith("kept_"))
+    rows = removals.rows([int(clusters.members(one)[0]) for one in chosen.tolist()], of_kept)
     listed = [
         {"number": one, "size": int(clusters.size[one]) + 1, "least": known(clusters.least[one]), "spread": known(clusters.spread[one])}
         | kept(output, row)

@@ -69,7 +69,7 @@ class Clusters:
         found[self.order] = np.repeat(np.arange(len(self)), self.size)
         return found
 
-    @property
+    @cached_property
     def spread(self) -> np.ndarray:
         """float64[c]: the difference between the most and the least similar removal."""
         return np.abs(self.most - self.least)

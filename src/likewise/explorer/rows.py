@@ -35,7 +35,7 @@ class Rows:
         self.schema = self._metadata.schema.to_arrow_schema()
         sizes = [self._metadata.row_group(group).num_rows for group in range(self._metadata.num_row_groups)]
         self._ends = np.cumsum([0, *sizes])
-        self._group = lru_cache(GROUPS)(lambda group: self._file().read_row_group(group))
+        self._group = lru_cache(GROUPS)(lambda group, columns: self._file().read_row_group(group, columns=columns and [*columns]))
 
     def __len__(self) -> int:
         return int(self._metadata.num_rows)
@@ -70,15 +70,16 @@ class Rows:
                 order[source] = len(self.sources)
                 self.sources.append(source)
         numbers = np.array([order[source] for source in texts.chunk(0).dictionary.to_pylist()], np.int32)
-        return numbers[np.concatenate([chunk.indices.to_numpy() for chunk in texts.chunks])]
+        found = np.concatenate([chunk.indices.to_numpy() for chunk in texts.chunks])
+        return found if (numbers == np.arange(len(numbers))).all() else numbers[found]
 
-    def rows(self, rows: Sequence[int]) -> list[dict[str, Any]]:
-        """These rows of the table, in this order."""
+    def rows(self, rows: Sequence[int], columns: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
+        """These rows of the table, in this order, or some columns of them."""
         found: dict[int, dict[str, Any]] = {}
         groups = np.searchsorted(self._ends, rows, side="right") - 1
         for group in np.unique(groups).tolist():
             here = [row for row, of in zip(rows, groups.tolist(), strict=True) if of == group]
-            taken = self._group(group).take([row - int(self._ends[group]) for row in here]).to_pylist()
+            taken = self._group(group, columns).take([row - int(self._ends[group]) for row in here]).to_pylist()
             found |= dict(zip(here, taken, strict=True))
         return [found[row] for row in rows]
 

@@ -72,7 +72,8 @@ class Near:
     @cached_property
     def values(self) -> np.ndarray:
         """float64[n]: the value of each removal; NaN: not compared."""
-        return pc.cast(pq.ParquetFile(self._path).read([self.value])[self.value], pa.float64()).fill_null(math.nan).to_numpy()
+        found = pc.cast(pq.ParquetFile(self._path).read([self.value])[self.value], pa.float64())
+        return (found.fill_null(math.nan) if found.null_count else found).to_numpy()
 
     @cached_property
     def near(self) -> np.ndarray:

@@ -20,7 +20,7 @@ article:has(.whole input:checked) .limited { max-height: none; }
 del { background: var(--del); text-decoration: line-through; text-decoration-thickness: 1px; text-decoration-color: var(--accent); }
 ins { background: var(--ins); text-decoration: underline; text-decoration-thickness: 2px; text-underline-offset: 2px; }
 del, ins { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-@media print { .limited { max-height: none; overflow: visible; } .whole { display: none; } }
+@media print { .limited { max-height: none; overflow: visible; } .whole, .slider { display: none; } .pair:has(.limited) > * { break-inside: auto; } }
 """
 
 STYLE = f"{BASE}{PAIRS}"
