@@ -68,12 +68,13 @@ NOTEBOOK = [Picture("notebook.png", "", (900, 660))]
 def made(browser: Browser, folder: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of each picture. folder: for the corpus and its results, empty."""
     paths = newspaper.written(folder, newspaper.records())
+    (folder / "quotations").mkdir()
     lw.dedup(paths, out=folder / "clean", threshold=0.7)
     page = folder / "notebook.html"
     page.write_text(notebook_pages.page(lw.dedup(paths, threshold=0.7)._repr_html_()).replace("<h1>Notebook</h1>", ""), encoding="utf-8")
     with ExitStack() as stack:
         served = stack.enter_context(command(folder / "clean", folder / "served"))
-        quoted = stack.enter_context(command(newspaper.quoted(folder), folder / "quoted"))
+        quoted = stack.enter_context(command(newspaper.quoted(folder / "quotations"), folder / "quoted"))
         report = (folder / "clean/report.html").as_uri()
         for start, pictures in ((report, REPORT), (served.url, EXPLORER), (quoted.url, QUOTES), (page.as_uri(), NOTEBOOK)):
             for one in pictures:
@@ -88,6 +89,7 @@ def drawn(browser: Browser, address: str, picture: Picture) -> bytes:
         page.goto(address)
         if picture.before:
             picture.before(page)
+        assert page.locator(".banner").count() == 0  # such as one of inputs that changed
         page.evaluate(CHANGING)
         return fewer_colors(page.screenshot())
     finally:

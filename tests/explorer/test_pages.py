@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,14 @@ def test_the_overview_says_what_was_removed(explored: Service) -> None:
     page = words(get(explored, "/"))
     assert "8 documents read: 3 kept, 5 removed" in page and "62.5%" in page
     assert "Removed 5 62.5% of 8 documents" in page and "Largest cluster 5" in page
+
+
+def test_the_largest_clusters_are_links_that_lead_to_them(explored: Service) -> None:
+    links = re.findall(r'href="(/clusters/of[^"]*)"', get(explored, "/"))
+    replies = [explored.ask("GET", unescape(link), token=None) for link in links]
+    assert [(reply.status, reply.headers["location"]) for reply in replies] == [(303, "/clusters/0"), (303, "/clusters/1")]
+    missing = explored.ask("GET", "/clusters/of?source=first.jsonl&position=1", token=None)  # b, which was removed
+    assert missing.status == 404
 
 
 def test_clusters_are_listed_by_each_key(explored: Service) -> None:
@@ -107,6 +116,8 @@ def test_parts_of_documents(tmp_path: Path) -> None:
     lw.dedup([source], level="line", out=tmp_path / "out")
     with command(tmp_path / "out", tmp_path / "served") as served:
         page = words(get(served, "/clusters/0"))
+        listed = words(get(served, "/clusters"))
+    assert "a the same line here a.jsonl 0 2 1.0000 0.0000" in listed  # how the part begins that was kept
     assert "characters 11–30" in page and "characters 0–19" in page and "first line" not in page and "last line" not in page
 
 

@@ -51,6 +51,7 @@ def test_clusters_are_the_groups_of_removals_by_kept_item(tmp_path: Path, value:
         least[number], spread[number] = (min if value == "similarity" else max)(values), max(values) - min(values)
         assert clusters.least[number] == least[number] and clusters.spread[number] == pytest.approx(spread[number])
         assert removals.rows(members) == [rows[member] for member in members]
+        assert removals.rows(members[:1], ("kept_id",)) == [{"kept_id": rows[members[0]]["kept_id"]}]
     numbers = range(len(keys))
     assert clusters.orders("source").tolist() == [*numbers]
     assert clusters.orders("size").tolist() == sorted(numbers, key=lambda one: -len(groups[keys[one]]))
