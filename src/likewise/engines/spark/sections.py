@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from likewise.engines.spark.blocks import flat, packed, part_of, places
@@ -76,18 +75,24 @@ class Sections(NamedTuple):
 
     def read(self, number: int, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Columns of the rows of a section, and their ranks, in order, in tables of a row group each."""
+        for table, here in self.groups(number, columns):
+            yield table.filter(wrapped(here)).drop_columns(["what"])
+
+    def groups(self, number: int, columns: Sequence[str]) -> Iterator[tuple[pa.Table, np.ndarray]]:
+        """Row groups with rows of a section, and which of their entries these are."""
         begin, end = self.ends[number : number + 2].tolist()
         for group in range(begin >> 32, 1 + (end - 1 >> 32)):
             for table in tables(self.files.path(group), ["what", "rank", *columns], (begin, end)):
-                here = (pc.field("what") == self.what) & (pc.field("rank") >= begin) & (pc.field("rank") < end)
-                yield table.filter(here).drop_columns(["what"])
+                what, rank = table["what"].to_numpy(), table["rank"].to_numpy()
+                yield table, (what == self.what) & (rank >= begin) & (rank < end)
 
     def look_up(self, number: int, column: str, ranks: np.ndarray) -> Iterator[tuple[slice, pa.ChunkedArray, np.ndarray]]:
         """A column of rows of a section whose ranks ascend: the range of ranks whose rows are in a row group, its column, and the places in it."""
-        for table in self.read(number, [column]):
-            if len(rank := table["rank"].to_numpy()):
+        for table, some in self.groups(number, [column]):
+            place = np.flatnonzero(some)
+            if len(rank := table["rank"].to_numpy()[place]):
                 here = slice(*np.searchsorted(ranks, [rank[0], rank[-1] + 1]).tolist())
-                yield here, table[column], np.searchsorted(rank, ranks[here])
+                yield here, table[column], place[np.searchsorted(rank, ranks[here])]
 
     def here(self, table: pa.Table) -> int:
         """The section whose blocks a task has."""
