@@ -32,6 +32,9 @@ FEW = [
 ]
 #: Jobs with a second collection, and whether the first one is also compared with itself; with --all both.
 SECOND = [("texts by group", True), ("banners", False)]
+#: Lists of pairs and their options, and removals in rounds, which may have a second collection; in the gate the first two, and the first one.
+PAIRS = [("texts", {"copies": "empty"}), ("weighted sets", {"against": True}), ("sets", {"star": True}), ("texts by group", {}), ("banners", {})]
+ROUNDS = [("texts", False), ("banners", True)]
 ALL = (
     FEW
     + [("sets", 40, 8_000, 300)]
@@ -41,10 +44,15 @@ ALL = (
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    every = metafunc.config.getoption("--all")
     if "batch" in metafunc.fixturenames:
-        metafunc.parametrize(("job", "parts", "task", "batch"), ALL if metafunc.config.getoption("--all") else FEW)
+        metafunc.parametrize(("job", "parts", "task", "batch"), ALL if every else FEW)
     if "also_inside" in metafunc.fixturenames:
-        metafunc.parametrize(("job", "also_inside"), SECOND if metafunc.config.getoption("--all") else SECOND[:1])
+        metafunc.parametrize(("job", "also_inside"), SECOND if every else SECOND[:1])
+    if metafunc.function is test_pairs:
+        metafunc.parametrize(("job", "more"), PAIRS if every else PAIRS[:2])
+    if metafunc.function is test_candidates_listed_in_rounds:
+        metafunc.parametrize(("job", "second"), ROUNDS if every else ROUNDS[:1])
 
 
 def test_partitions_tasks_and_batches_do_not_change_a_byte(tmp_path, spark, monkeypatch, job, parts, task, batch):
@@ -75,10 +83,6 @@ def test_a_second_collection(tmp_path, spark, job, also_inside):
     agree(local, on_spark(spark, first, tmp_path / "spark", 3, against=second, **choices))
 
 
-@pytest.mark.parametrize(
-    ("job", "more"),
-    [("texts", {"copies": "empty"}), ("texts by group", {}), ("banners", {}), ("sets", {"star": True}), ("weighted sets", {"against": True})],
-)
 def test_pairs(tmp_path, spark, monkeypatch, job, more):
     make, choices, _ = JOBS[job]
     (tmp_path / "in").mkdir()
@@ -165,7 +169,6 @@ def test_a_file_of_which_nothing_can_be_read_is_skipped(tmp_path, spark):
     agree(local, on_spark(spark, tmp_path / "in", tmp_path / "spark", 2, **choices))
 
 
-@pytest.mark.parametrize(("job", "second"), [("texts", False), ("banners", True)])
 def test_candidates_listed_in_rounds(tmp_path, spark, monkeypatch, job, second):
     """Candidates are listed in rounds, similar pairs settled in blocks, few of them remembered, and buckets cut into slices: a huge collection."""
     monkeypatch.setattr(lazily, "MANY", 0)

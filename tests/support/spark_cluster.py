@@ -31,8 +31,12 @@ from index_servers import free_port
 PATIENCE = 120
 #: Memory of a worker and of an executor, whose Python processes need as much besides.
 MEMORY = "700m"
+#: Options of Java that halve the processor time of short runs.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 #: Settings of all drivers: small heaps, no web pages, and a lost executor is noticed within a minute.
 DEFAULTS = {
+    "spark.driver.extraJavaOptions": JAVA,
+    "spark.executor.extraJavaOptions": JAVA,
     "spark.executor.memory": MEMORY,
     "spark.driver.memory": MEMORY,
     "spark.ui.enabled": "false",
@@ -92,7 +96,7 @@ class Cluster:
         """Start a Java process of Spark under a name, and wait until it is ready."""
         with open(self.folder / f"{name}.log", "ab") as log:
             started = [self.home / "bin" / "spark-class", *command]
-            environment = {**os.environ, **self.env, **self.more, "SPARK_DAEMON_MEMORY": MEMORY}
+            environment = {**os.environ, **self.env, **self.more, "SPARK_DAEMON_MEMORY": MEMORY, "SPARK_DAEMON_JAVA_OPTS": JAVA}
             self.processes[name] = subprocess.Popen(
                 [*map(str, started)], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=end_with_parent
             )
