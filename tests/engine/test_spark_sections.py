@@ -7,12 +7,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from likewise.engines.spark import clustered, sections
 from likewise.engines.spark.blocks import flat, packed, part_of, places, texts
 from likewise.engines.spark.sections import NUMBERS, Files, Numbered, Sections
 from likewise.engines.spark.sketching import PART, ROW
 from likewise.engines.spark.steps import Steps
+
+NOWHERE = Files(Path(), "", np.zeros(0, bool), {})
 
 
 def about(rank: int, rows: int, nbytes: int) -> dict[str, object]:
@@ -24,7 +27,7 @@ def files(folder: Path, *tables: pa.Table) -> Files:
     folder.mkdir(parents=True)
     for number, table in enumerate(tables):
         pq.write_table(table, folder / f"part-{number:05}.parquet", row_group_size=3)
-    return Files(folder, "part-{:05}.parquet")
+    return Files.of(Steps(None, folder.parent), folder.name)  # type: ignore[arg-type]
 
 
 def test_sections_end_where_they_are_full(monkeypatch) -> None:
@@ -40,10 +43,10 @@ def test_sections_end_where_they_are_full(monkeypatch) -> None:
         about(third, 7, 1),
         about(third + 7, 2, 1),
     ]
-    found = Sections.of(chunks, ROW, Files(Path(), ""), of_parts=False)
+    found = Sections.of(chunks, ROW, NOWHERE, of_parts=False)
     assert found.ends.tolist() == [0, 6, third, third + 7, third + 9]
     assert found.of_ranks(np.array([0, 5, 6, second, third, third + 6, third + 8])).tolist() == [0, 0, 1, 1, 2, 2, 3]
-    assert Sections.of([], ROW, Files(Path(), ""), of_parts=False).ends.tolist() == [0, 1]
+    assert Sections.of([], ROW, NOWHERE, of_parts=False).ends.tolist() == [0, 1]
 
 
 def test_a_section_has_the_columns_of_its_rows(tmp_path: Path) -> None:
@@ -64,6 +67,29 @@ def test_a_section_has_the_columns_of_its_rows(tmp_path: Path) -> None:
     assert ids == [b"04", b"04", b"07", b"09"]
     table = pa.table({"place": [places(3)[1]]})
     assert found.here(table) == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "pattern"),
+    [
+        (["part-00000-u-c000.parquet", "part-00002-u-c000.parquet", "part-100000-u-c000.parquet"], "part-{:05}-u-c000.parquet"),
+        (["part-00000-u-c000.parquet", "part-00002-u-c000.parquet", "part-00002-u-c001.parquet"], "part-{:05}-u-c000.parquet"),
+        (["part-00000-tid-5-1-c000.parquet", "part-00002-tid-5-2-c000.parquet"], "part-{:05}-tid-5-1-c000.parquet"),
+    ],
+)
+def test_files_are_those_that_the_driver_found(tmp_path: Path, names: list[str], pattern: str) -> None:
+    """Committers number tasks, too, and Spark may write several files for a partition. A file that is lost later is an error."""
+    (tmp_path / "step").mkdir()
+    for name in names:
+        pq.write_table(pa.table({"rank": [1, 2]}), tmp_path / "step" / name)
+    found = Files.of(Steps(None, tmp_path), "step")  # type: ignore[arg-type]
+    assert found.name == pattern
+    for number in (0, 1, 2, 3, 100_000, 100_001):
+        assert [path.name for path in found.paths(number)] == [name for name in names if name.startswith(f"part-{number:05}-")]
+    assert [table["rank"].to_pylist() for table in found.tables(0, ["rank"])] == [[1, 2]]
+    (tmp_path / "step" / names[0]).unlink()
+    with pytest.raises(FileNotFoundError):
+        [*found.tables(0, ["rank"])]
 
 
 def test_items_have_the_numbers_of_their_partitions(tmp_path: Path) -> None:

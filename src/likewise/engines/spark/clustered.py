@@ -19,7 +19,7 @@ from likewise.engines.spark import components
 from likewise.engines.spark.blocks import packed, part_of, places, whole
 from likewise.engines.spark.distinct import part_in
 from likewise.engines.spark.removed import GROUP_BYTES, Found
-from likewise.engines.spark.sections import Files, tables
+from likewise.engines.spark.sections import Files
 from likewise.engines.spark.settling import Log
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
@@ -91,7 +91,7 @@ def parts_of(heads: Columns, cuts: np.ndarray) -> tuple[Columns, np.ndarray, np.
 
 def heads_in(number: int, files: Files, ids: bool, at: np.ndarray) -> Iterator[pa.RecordBatch]:
     """The representatives in a file of removed rows -> `HEAD`, for the partitions of their items."""
-    for table in tables(files.path(number), ["kept", "item", *(["kept_id"] if ids else [])]):
+    for table in files.tables(number, ["kept", "item", *(["kept_id"] if ids else [])]):
         head, place = np.unique(table["kept"].to_numpy(), return_index=True)
         columns = {"head": head, "item": table["item"].to_numpy()[place]}
         if ids:
@@ -101,7 +101,7 @@ def heads_in(number: int, files: Files, ids: bool, at: np.ndarray) -> Iterator[p
 
 def members_in(number: int, files: Files, ids: bool, cuts: np.ndarray, at: np.ndarray) -> Iterator[pa.RecordBatch]:
     """A file of removed rows -> `MEMBERS`."""
-    for table in tables(files.path(number), ["rank", "kept", "overlap", "out_of", *(["rank_id"] if ids else [])]):
+    for table in files.tables(number, ["rank", "kept", "overlap", "out_of", *(["rank_id"] if ids else [])]):
         rank, head = table["rank"].to_numpy(), table["kept"].to_numpy()
         columns = {name: table[name].fill_null(-1).to_numpy() for name in ("overlap", "out_of")} | {"rank": rank, "member_of": head}
         if ids:

@@ -5,6 +5,7 @@ A task reads the columns of a section from the files of the steps itself, withou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -31,18 +32,38 @@ NUMBERS = ["rank", "first", "part", "number", "side"]
 
 
 class Files(NamedTuple):
-    """The files of a step, one for each partition that has rows."""
+    """The files of a step by the number of their partition, as the driver found them."""
 
     folder: Path
     name: str  # with {} in place of the number
+    there: np.ndarray  # bool[n]: partitions that have a file of this name; one without rows may have none
+    others: dict[int, list[str]]  # the files of partitions with other names, or with several
 
     @classmethod
     def of(cls, steps: Steps, step: str) -> Files:
-        name = next(iter(steps.files_of(step))).name
-        return cls(steps.folder / step, "part-{:05}" + name[len("part-00000") :])
+        names: dict[int, list[str]] = {}
+        for path in steps.files_of(step):
+            names.setdefault(int(path.name.split("-")[1].split(".")[0]), []).append(path.name)
+        pattern = re.sub(r"^part-\d+", "part-{:05}", next(iter(names.values()))[0])
+        others = {number: some for number, some in names.items() if some != [pattern.format(number)]}
+        there = np.zeros(1 + max(names), bool)
+        there[[number for number in names if number not in others]] = True
+        return cls(steps.folder / step, pattern, there, others)
 
-    def path(self, number: int) -> Path:
-        return self.folder / self.name.format(number)
+    def paths(self, number: int) -> list[Path]:
+        """The files of a partition."""
+        usual = [self.name.format(number)] if number < len(self.there) and self.there[number] else []
+        return [self.folder / name for name in self.others.get(number, usual)]
+
+    def tables(self, number: int, columns: Sequence[str], ranks: tuple[int, int] | None = None) -> Iterator[pa.Table]:
+        """Columns of the rows of a partition, in tables of a row group each; of those alone that may have a rank in a range."""
+        for path in self.paths(number):
+            with pq.ParquetFile(path) as file:
+                place = file.schema.names.index("rank")
+                for group in range(file.num_row_groups):
+                    found = file.metadata.row_group(group).column(place).statistics
+                    if ranks is None or found is None or not found.has_min_max or (found.min < ranks[1] and found.max >= ranks[0]):
+                        yield file.read_row_group(group, columns=columns, use_threads=False)
 
 
 class Sections(NamedTuple):
@@ -82,7 +103,7 @@ class Sections(NamedTuple):
         """Row groups with rows of a section, and which of their entries these are."""
         begin, end = self.ends[number : number + 2].tolist()
         for group in range(begin >> 32, 1 + (end - 1 >> 32)):
-            for table in tables(self.files.path(group), ["what", "rank", *columns], (begin, end)):
+            for table in self.files.tables(group, ["what", "rank", *columns], (begin, end)):
                 what, rank = table["what"].to_numpy(), table["rank"].to_numpy()
                 yield table, (what == self.what) & (rank >= begin) & (rank < end)
 
@@ -104,18 +125,6 @@ class Sections(NamedTuple):
         return mapped(tasks, partial(of_numbers, function=function), schema)
 
 
-def tables(path: Path, columns: Sequence[str], ranks: tuple[int, int] | None = None) -> Iterator[pa.Table]:
-    """Columns of a file of a step, in tables of a row group each; of those alone that may have a rank in a range."""
-    if not path.exists():  # a partition without rows has no file
-        return
-    with pq.ParquetFile(path) as file:
-        place = file.schema.names.index("rank")
-        for group in range(file.num_row_groups):
-            found = file.metadata.row_group(group).column(place).statistics
-            if ranks is None or found is None or not found.has_min_max or (found.min < ranks[1] and found.max >= ranks[0]):
-                yield file.read_row_group(group, columns=columns, use_threads=False)
-
-
 def of_numbers(batches: Iterator[pa.RecordBatch], function: Callable[[int], Iterable[pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for number in batch.column(0).to_pylist():
@@ -131,7 +140,7 @@ class Numbered(NamedTuple):
 
     def copies(self, number: int) -> dict[str, np.ndarray]:
         """(rank, first, item, side) of rows of a section by rank. item: the number of the first copy among all items, -1 if it is not compared."""
-        held = [*tables(self.files.path(number), NUMBERS)]
+        held = [*self.files.tables(number, NUMBERS)]
         if not held:
             return dict.fromkeys(("rank", "first", "item", "side"), np.zeros(0, np.int64))
         table = pa.concat_tables(held)
