@@ -36,8 +36,8 @@ PORTS = {"spark": 7077, "k8s": 443, "sc": 15002}
 #: Environment variables by which spark-submit, Spark Connect and Databricks announce a session or its configuration.
 SURROUNDINGS = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
 #: Settings during a run. Batches are limited by rows, and a row may have a set of some kilobytes. Batches have the types binary and string, not
-#: large_binary and large_string. A lost or damaged file of a step ends the job. Steps say how many partitions they need, and adaptive execution would run
-#: each shuffle as a job of its own. A partition is one file.
+#: large_binary and large_string. A lost or damaged file of a step ends the job. Steps say how many partitions they need, and adaptive execution would
+#: run each shuffle as a job of its own. A partition is one file.
 SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.files.maxRecordsPerFile": "0",
