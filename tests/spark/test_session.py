@@ -178,7 +178,7 @@ def test_what_a_session_needs(monkeypatch: pytest.MonkeyPatch) -> None:
         patch.setitem(sys.modules, "pyspark.sql", None)
         with opened(None):
             pass
-    assert re.fullmatch(r"runs on Spark need PySpark, which is not installed: pip .* install 'pyspark\[connect\]'", str(raised.value))
+    assert re.fullmatch(r"runs on Spark need PySpark, which is not installed: pip .* install 'likewise\[spark\]'", str(raised.value))
 
 
 def test_an_old_java_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,12 @@ OPTIONAL = {
     "valkey": "indexes in Valkey",
     "pyspark": "--engine spark",
 }
+#: What to install for one of these, where it is more than the distribution; the errors for missing parts say the same.
+WITH_EXTRA = {
+    **dict.fromkeys((name for name, purpose in OPTIONAL.items() if purpose == "likewise serve"), "'likewise[serve]'"),
+    "psycopg": "'psycopg[binary]'",
+    "pyspark": "'likewise[spark]'",
+}
 COLORS = {"ok": "green", "missing": "yellow", "old": "yellow", "slow": "yellow", "broken": "red"}
 
 
@@ -123,7 +129,7 @@ def checks() -> Iterator[Check]:
         except Exception as error:  # whatever is wrong is what was asked for
             yield Check(step.__name__, "broken", f"{type(error).__name__}: {error}")
     for name, purpose in OPTIONAL.items():
-        yield version(name, "missing", f"for {purpose}: {install(name)}")
+        yield version(name, "missing", f"for {purpose}: {install(WITH_EXTRA.get(name, name))}")
 
 
 def version(name: str, otherwise: str, fix: str) -> Check:

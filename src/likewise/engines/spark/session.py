@@ -25,8 +25,8 @@ from likewise.messages import option
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: The argument of pip that installs PySpark and the dependencies of Spark Connect.
-EXTRA = "'pyspark[connect]'"
+#: What installs PySpark and what Spark Connect needs; `pyspark[connect]` of version 3.5 needs numpy 1.
+EXTRA = "'likewise[spark]'"
 OLDEST, OLDEST_JAVA = (3, 5), 17
 #: Seconds in which a master must accept a connection.
 CONNECTING = 10
