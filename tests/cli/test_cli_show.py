@@ -513,9 +513,23 @@ def test_without_an_id_it_says_what_was_removed_what_is_borderline_and_what_need
     found = json.loads(run("show", "out", "--json").stdout)
     assert found["status"] == "output" and found["counts"]["removed"] == 2 and found["needs_review"] == []
     assert [example["removed"]["id"] for example in found["borderline"]] == ["near"]
+    report = json.loads(Path("out/report.json").read_text())
+    assert all(found[name] == report[name] for name in ("counts", "threshold", "value", "removals", "needs_review"))
+    assert (found["clusters"], found["recall"], said["recall"]) == (1, 1, "100% (exact similarity join)")
+
+
+def test_the_difference_of_two_sets_is_on_one_line(folder: Path) -> None:
+    rows = [{"id": "kept", "elements": [*range(10), 30]}, {"id": "near", "elements": [*range(10), 31]}]
+    Path("n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run("dedup", "n.jsonl", "-o", "out", "--by", "elements").exit_code == 0
+    assert "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 [-31-]{+30+}\n" in run("show", "out").stdout
 
 
 def test_without_an_id_nothing_needs_to_have_been_removed(folder: Path) -> None:
     Path("n.jsonl").write_text('{"text": "a b c d e f"}\n')
     run("dedup", "n.jsonl", "-o", "out")
-    assert lines(run("show", "out").stdout) == {"removed": "0 of 1 document (0%)", "review": "no finding"}
+    assert lines(run("show", "out").stdout) == {
+        "removed": "0 of 1 document (0%)",
+        "recall": "at least 99.2% of pairs at 0.8 (16 bands x 6 rows)",
+        "review": "no finding",
+    }

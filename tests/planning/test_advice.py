@@ -145,3 +145,12 @@ def test_the_command_line_says_it(tmp_path: Path) -> None:
     assert "*      0.80  50.0% (15.0 to 85.0%)     about 75.0%\n" in printed
     document = json.loads(run("plan", path, "--by", "words:1", "--within", "0.2", "--json").stdout)
     assert document["advice"]["by_threshold"][3] == {"threshold": 0.8, "similar": 0.5, "low": 0.15, "high": 0.85, "kept": 0.75}
+
+
+def test_the_columns_are_below_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps({"elements": {name: 1.5}}) + "\n" for name in "abc"))
+    printed = run("plan", path, "--by", "weighted").stdout.splitlines()
+    head = next(line for line in printed if "have a similar weighted set" in line)
+    assert all(line.index("about 100.0%") == head.index("a removal keeps") for line in printed if line.endswith("about 100.0%"))
+    assert sum(line.endswith("about 100.0%") for line in printed) == 6

@@ -195,11 +195,12 @@ def advised(plan: Plan, by: str) -> Iterator[str]:
     yield ""
     sampled = counted(plan.advice.sampled, f"sampled {one}", f"sampled {several}")
     yield f"{sampled}, each compared with {counted(plan.advice.compared, f'different {one}', f'different {several}')}:"
-    yield f"  {'distance' if falling else 'threshold':>9}  {f'have a similar {one}':24}  a removal keeps"
+    head = f"have a similar {one}"
+    yield f"  {'distance' if falling else 'threshold':>9}  {head:24}  a removal keeps"
     for row in plan.advice.to_list():
         mark = THRESHOLD if row["threshold"] == float(plan.threshold) else " "
         some = f"{100 * row['similar']:.1f}% ({100 * row['low']:.1f} to {100 * row['high']:.1f}%)"
-        yield f"{mark} {written(row['threshold'], falling):>9}  {some:24}  about {100 * row['kept']:.1f}%"
+        yield f"{mark} {written(row['threshold'], falling):>9}  {some:{max(24, len(head))}}  about {100 * row['kept']:.1f}%"
     if plan.items > MORE * plan.advice.compared:
         yield f"The inputs have about {plan.items:,} different {several}. Of all these, more have a similar one, so a removal keeps a smaller share."
 
