@@ -164,7 +164,7 @@ def test_every_kind_with_bands_is_compared_as_with_files(kind):
         ({"seed": 1}, r"seed=1: memory.index was made with seed=0"),
         ({"bands": 3}, r"bands=3: memory.index was made with bands=16"),
         ({"per": "lang"}, r"per='lang': memory.index was made with no per="),
-        ({"exact": True}, r"exact=True: the index has bands"),
+        ({"exact": True}, r"exact=True: an index finds items by its bands"),
         ({"verify": "estimate"}, r"verify='estimate': the index keeps whole sets"),
         ({"ignore": ["a b c"]}, r"ignore=: the sets in the index have all their shingles"),
         ({"level": "line"}, r"level='line': the index has whole documents"),

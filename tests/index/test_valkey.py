@@ -105,7 +105,7 @@ def test_durability_is_what_the_server_does_and_a_killed_server_keeps_it():
 def test_a_server_in_memory_says_so(address):
     with texts(address) as ix:
         info = ix.info()
-        assert "all since its last snapshot is lost (appendonly no)" in info["durability"] and info["items"] == 0 == info["bytes"]
+        assert "all changes since its last snapshot are lost (appendonly no)" in info["durability"] and info["items"] == 0 == info["bytes"]
         ix.add(TEXTS, ids=["x", "y", 3])
         assert 3 * 16 * 50 < ix.info()["bytes"] < 3 * 16 * 200  # 16 keys of bands an item
 
