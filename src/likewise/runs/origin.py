@@ -125,7 +125,7 @@ class Origin:
                 continue
             for name, path in source.files:
                 if names is None or printable(name) in names:
-                    found.append({"source": printable(name), "path": way(path, folder)})
+                    found.append({"source": printable(name), **way(path, folder)})
                     with suppress(OSError):
                         if storage.is_still(now := storage.now(path), inputs[name]):
                             found[-1] |= storage.mark(path, now)

@@ -43,12 +43,15 @@ def metadata(verb: str, report: Mapping[str, Any], sides: Mapping[str, Sequence[
     return {KEY: json.dumps({**said, SEAL: seal(said)}).encode()}
 
 
-def way(path: Place, folder: Place) -> str:
-    """How a file is named in one that lies in ``folder``: from there, so that both can be moved together; at an address, by it."""
+def way(path: Place, folder: Place) -> dict[str, str]:
+    """The path of a file in an entry of one that lies in ``folder``: from there, so that both can be moved together; at an address, by it.
+
+    A file at an address does not name paths of the machine that wrote it.
+    """
     if isinstance(path, Address):
-        return str(path)
+        return {"path": str(path)}
     here = Path(os.path.realpath(path.parent), path.name)
-    return str(here) if isinstance(folder, Address) else os.path.relpath(here, os.path.realpath(folder))
+    return {} if isinstance(folder, Address) else {"path": os.path.relpath(here, os.path.realpath(folder))}
 
 
 def read(path: Path) -> Record:
