@@ -101,7 +101,7 @@ def test_create_and_add(folder: Path) -> None:
     done = run("index", "add", "new.lw", "one.jsonl", "two.csv", "three.jsonl.gz")
     assert done.exit_code == 0 and "3 read, 3 added" in done.stderr
     assert ids("new.lw") == ["a", "7", "d"]
-    assert refused("index", "create", "new.lw").endswith("there is an index; likewise index add adds to it, and --overwrite replaces it")
+    assert refused("index", "create", "new.lw").endswith("the index already exists; likewise index add adds to it, and --overwrite replaces it")
     assert run("index", "create", "new.lw", "--overwrite").exit_code == 0
     assert ids("new.lw") == []
 

@@ -48,7 +48,7 @@ def test_a_closed_index_has_no_log_of_sqlite(place):
 
 
 def test_an_index_is_replaced_only_with_overwrite(place):
-    with pytest.raises(UsageError, match=r"there is an index; .*overwrite=True replaces it"):
+    with pytest.raises(UsageError, match=r"the index already exists; .*overwrite=True replaces it"):
         embedded.create(place, FULL)
     embedded.create(place, FULL, overwrite=True).close()
     assert ids_in(place) == []

@@ -39,7 +39,7 @@ def test_a_database_holds_several_indexes(postgres_server):
 
 def test_an_index_is_replaced_only_if_asked_and_only_if_it_is_one(address, postgres_server):
     texts(address).close()
-    with pytest.raises(UsageError, match="there is an index; open it, choose another name with index=NAME, or replace it with overwrite=True"):
+    with pytest.raises(UsageError, match="the index already exists; open it, choose another index=NAME, or replace it with overwrite=True"):
         texts(address)
     with psycopg.connect(postgres_server.address("").replace("&index=", ""), autocommit=True) as other:
         other.execute("create schema theirs; create table theirs.items (n int); insert into theirs.items values (7)")

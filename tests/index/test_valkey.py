@@ -53,7 +53,7 @@ def test_an_index_is_replaced_only_if_asked_and_nothing_else_is_touched(address,
         other.mset(theirs)
         old = texts(address)
         old.add(TEXTS, ids=[1, 2, 3])
-        with pytest.raises(UsageError, match="there is an index; open it, choose another name with index=NAME, or replace it with overwrite=True"):
+        with pytest.raises(UsageError, match="the index already exists; open it, choose another index=NAME, or replace it with overwrite=True"):
             texts(address)
         with texts(address, overwrite=True) as ix:
             assert len(ix) == 0 and ix.check() == [] and dict(zip(theirs, other.mget(theirs), strict=True)) == theirs

@@ -136,7 +136,7 @@ def drop_old(connections: Connections, connection: Any, overwrite: bool) -> None
     if found.get("about") != MARK:
         raise UsageError(f"{shown}: the schema has a table {min(found)!r}, which is not part of an index; choose another name with index=NAME")
     if not overwrite:
-        raise UsageError(f"{shown}: there is an index; open it, choose another name with index=NAME, or replace it with {option('overwrite', True)}")
+        raise UsageError(f"{shown}: the index already exists; open it, choose another index=NAME, or replace it with {option('overwrite', True)}")
     run(connections.named("drop function SCHEMA.change"))
     run(connections.named("drop table SCHEMA.about, SCHEMA.state, SCHEMA.items"))
 

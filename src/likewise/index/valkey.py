@@ -45,9 +45,7 @@ def create(where: str, settings: dict[str, Any], *, overwrite: bool = False, dur
     server.install()
     if not server.run("HSETNX", about, "loading", "1"):
         if not overwrite:
-            raise UsageError(
-                f"{shown}: there is an index; open it, choose another name with index=NAME, or replace it with {option('overwrite', True)}"
-            )
+            raise UsageError(f"{shown}: the index already exists; open it, choose another index=NAME, or replace it with {option('overwrite', True)}")
         server.run("HSET", about, "loading", "1", "made", secrets.token_hex(8))  # from here on those who have it open are refused
         for keys in server.keys("[Sinhkb]"):
             server.run("UNLINK", *keys)

@@ -75,7 +75,7 @@ def check_free(folder: Path, *, overwrite: bool) -> None:
         raise UsageError(f"{folder}: this folder is not empty and not an index of likewise; choose another path") from None
     if not overwrite:
         opens = either("lw.Index.open opens it", "likewise index add adds to it")
-        raise UsageError(f"{folder}: there is an index; {opens}, and {option('overwrite')} replaces it")
+        raise UsageError(f"{folder}: the index already exists; {opens}, and {option('overwrite')} replaces it")
     if found := others(folder):
         names = ", ".join(found[:SHOWN]) + (f" and {len(found) - SHOWN:,} more" if len(found) > SHOWN else "")
         raise UsageError(
