@@ -142,7 +142,7 @@ def steps(events: Path) -> dict[str, dict[str, float]]:
                 place = re.search(
                     r"InsertIntoHadoopFsRelationCommand\s+.*?Arguments: file:\S*/spark/([\w.-]+)", event["physicalPlanDescription"], re.DOTALL
                 )
-                rows = "number" in event["physicalPlanDescription"] and "MapInArrow read" in event["physicalPlanDescription"]
+                rows = re.search(r"\[number#\d+L, name#\d+\]", event["physicalPlanDescription"])
                 written[event["executionId"]] = place[1] if place else "rows" if rows else "others"
             elif kind == "SparkListenerJobStart":
                 step = written.get(int(event["Properties"].get("spark.sql.execution.id", -1)), "others")
