@@ -74,7 +74,10 @@ def test_a_section_has_the_columns_of_its_rows(tmp_path: Path) -> None:
     [
         (["part-00000-u-c000.parquet", "part-00002-u-c000.parquet", "part-100000-u-c000.parquet"], "part-{:05}-u-c000.parquet"),
         (["part-00000-u-c000.parquet", "part-00002-u-c000.parquet", "part-00002-u-c001.parquet"], "part-{:05}-u-c000.parquet"),
-        (["part-00000-tid-5-1-c000.parquet", "part-00002-tid-5-2-c000.parquet"], "part-{:05}-tid-5-1-c000.parquet"),
+        (
+            ["part-00000-tid-5-1-c000.parquet", "part-99999-tid-5-2-c000.parquet", "part-100000-tid-5-3-c000.parquet"],
+            "part-{:05}-tid-5-1-c000.parquet",
+        ),
     ],
 )
 def test_files_are_those_that_the_driver_found(tmp_path: Path, names: list[str], pattern: str) -> None:
@@ -83,7 +86,7 @@ def test_files_are_those_that_the_driver_found(tmp_path: Path, names: list[str],
     for name in names:
         pq.write_table(pa.table({"rank": [1, 2]}), tmp_path / "step" / name)
     found = Files.of(Steps(None, tmp_path), "step")  # type: ignore[arg-type]
-    assert found.name == pattern
+    assert found.name == pattern and [path.name for path in Steps(None, tmp_path).files_of("step")] == names  # type: ignore[arg-type]
     for number in (0, 1, 2, 3, 100_000, 100_001):
         assert [path.name for path in found.paths(number)] == [name for name in names if name.startswith(f"part-{number:05}-")]
     assert [table["rank"].to_pylist() for table in found.tables(0, ["rank"])] == [[1, 2]]

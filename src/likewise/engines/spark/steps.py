@@ -115,7 +115,7 @@ class Steps:
 
     def files_of(self, name: str, pattern: str = "*") -> list[Path]:
         """The files of a finished step, in order."""
-        return sorted((self.folder / name).glob(f"{pattern}.parquet"))
+        return sorted((self.folder / name).glob(f"{pattern}.parquet"), key=by_number)
 
     def _sizes(self, name: str) -> dict[str, int]:
         return {path.name: path.stat().st_size for path in self.files_of(name)}
@@ -127,6 +127,12 @@ class Steps:
         schema = self.about(name)["schema"]
         known = StructType.fromJson(json.loads(schema)) if schema.startswith("{") else schema
         return self.session.read.schema(known).parquet(pattern(self.folder / name))
+
+
+def by_number(path: Path) -> tuple[int, str]:
+    """Sorts files by the numbers of their tasks, which have five digits up to 99,999."""
+    number = re.search(r"\d+", path.name)
+    return int(number[0]) if number else 0, path.name
 
 
 def filled(path: Path, column: str) -> int:
