@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 import json
 import re
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -211,6 +212,19 @@ def test_the_architecture_page_names_every_part():
     text = (ROOT / "docs/ARCHITECTURE.md").read_text()
     parts = {path.stem for path in (ROOT / "src/likewise").iterdir() if not path.name.startswith("_") and path.suffix in ("", ".py")}
     assert {part for part in parts if part not in text} == {"py"} & parts
+
+
+def test_the_architecture_page_names_files_that_exist_and_all_layers():
+    """The layers are those that imports are checked against; data types are named as a group."""
+    text = (ROOT / "docs/ARCHITECTURE.md").read_text()
+    names = [name for name in re.findall(r"`([\w./-]+/[\w./-]+\.\w+)`", text) if "NAME" not in name]
+    folders = (ROOT, ROOT / "src/likewise", ROOT / "src/likewise/engines/spark")
+    assert len(names) > 100
+    assert [name for name in names if not any((folder / name).exists() for folder in folders)] == []
+    [contract, *_] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = [name.strip().removeprefix("likewise.") for line in contract["layers"][1:] for name in re.split("[|:]", line)]
+    shown = text.partition("## Layers")[2].partition("## Steps")[0]
+    assert [name for name in layers if not re.search(rf"\b{name.removeprefix('runs.')}\b", shown) and not name.startswith("kinds.")] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
