@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from likewise.stages.buckets import spread
+from likewise.stages.budget import Cut
+
 if TYPE_CHECKING:
     from likewise.io.collection import Collection
     from likewise.io.inputs import Source
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from likewise.runs.results import Search
     from likewise.runs.tables import Rows
     from likewise.stages.bins import Scales
-    from likewise.stages.budget import Cut, Hot
+    from likewise.stages.budget import Hot
     from likewise.stages.clusters import Clusters
     from likewise.stages.counting import Common
     from likewise.stages.facts import Facts
@@ -43,6 +46,11 @@ class Found(NamedTuple):
     cut: Cut  # pairs that overfull buckets left out
     hottest: list[Hot]  # `stages.budget.hottest`
     facts: dict[str, Any]  # facts about a join, for the report
+
+
+def by_join(recall: float | None, facts: dict[str, Any]) -> Found:
+    """Facts about a search without buckets."""
+    return Found(recall, spread(np.zeros(0, np.int64)), Cut(0, 0, 0, 0.0), [], facts)
 
 
 class Distinct(Protocol):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from likewise.engines.engine import Distinct, Found, written
+from likewise.engines.engine import Distinct, Found, by_join, written
 from likewise.io.collection import Collection, read
 from likewise.io.inputs import Source
 from likewise.io.numbered import Numbered
@@ -29,7 +29,7 @@ from likewise.runs.fate import Fate, outcome
 from likewise.runs.items import Items, Run, sets
 from likewise.runs.pair_search import bucket, join_of, pair_source
 from likewise.stages.buckets import spread
-from likewise.stages.budget import Cut, hottest, of_buckets, sampled_cut
+from likewise.stages.budget import hottest, of_buckets, sampled_cut
 from likewise.stages.copies import first_of_copies
 from likewise.stages.counting import Common, Stored, common, limit_of
 from likewise.stages.settle import Removals
@@ -138,7 +138,7 @@ def joined(items: Items, run: Run) -> tuple[Removals, Found]:
     scope = items.scope
     join = join_of(items, run, walk=True) if scope.inside else join_of(items, run, Among(side=items.sides))
     found = removals(join, len(items.member), Counts(), distances=run.job.distances, scope=scope)
-    return found, Found(join.recall, spread(np.zeros(0, np.int64)), Cut(0, 0, 0, 0.0), [], join.facts())
+    return found, by_join(join.recall, join.facts())
 
 
 def with_values(found: Walk, stored: Sets) -> Removals:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likewise.engines.engine import Found
+from likewise.engines.engine import Found, by_join
 from likewise.engines.spark import colliding
 from likewise.engines.spark.blocks import GATHERED, binary, flat, gathered, lists, packed, part_of, places, whole
 from likewise.engines.spark.colliding import FOUND, first_list
@@ -28,8 +28,6 @@ from likewise.joins.keys import SLICE, Keyed, Keys, in_groups, joined, sliced
 from likewise.kernels.bands import MIX
 from likewise.runs.items import Run
 from likewise.runs.pair_search import announce
-from likewise.stages.buckets import spread
-from likewise.stages.budget import Cut
 from likewise.stages.candidates import Lists, keyed, lists_of_pairs, whole_lists
 from likewise.stages.scope import Scope
 from likewise.stages.verify import Compared
@@ -87,7 +85,7 @@ class Joined:
         ).select("place", *ends)
 
     def found(self, items: InOrder, removed: DataFrame, matches: int, parts: int, compare: Callable[[np.ndarray, np.ndarray], Compared]) -> Found:
-        return Found(1.0, spread(np.zeros(0, np.int64)), Cut(0, 0, 0, 0.0), [], self.keys.facts())
+        return by_join(1.0, self.keys.facts())
 
     def keyed(self, items: InOrder, parts: int) -> DataFrame:
         """The keys of items and their marks, in partitions of whole buckets."""
