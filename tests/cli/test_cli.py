@@ -129,7 +129,7 @@ def test_what_to_look_at_can_be_typed_whatever_it_is_called(folder: Path) -> Non
 
 def test_reasons_for_a_lower_recall_are_reported() -> None:
     plan = {"bands": 16, "rows": 6, "sketch": "oph", "recall": 0.9923}
-    budget = {"cut": 5000, "sampled": 1000, "similar": 2, "missed_at_most": 12.6, "recall": 0.9514}
+    budget = {"cut": 5000, "sampled": 1000, "similar": 2, "missed_at_most": 13.0, "recall": 0.9514}
     printed = dict(recall_lines({"method": {"plan": plan}, "budget": budget, "threshold": 0.8, "verified": "estimate"}))
     assert printed == {
         "recall": "at least 95.1% of pairs at 0.8 (16 bands x 6 rows)",
@@ -149,7 +149,7 @@ def test_reasons_for_a_lower_recall_are_reported() -> None:
 )
 def test_a_low_recall_because_of_overfull_buckets_names_the_remedy(by: str, more: dict[str, str], hint: str | None) -> None:
     plan = {"bands": 16, "rows": 6, "sketch": "oph", "recall": 0.9923}
-    budget = {"cut": 5000, "sampled": 1000, "similar": 2, "missed_at_most": 12.6, "recall": 0.773}
+    budget = {"cut": 5000, "sampled": 1000, "similar": 2, "missed_at_most": 13.0, "recall": 0.773}
     report = {"method": {"by": by, "plan": plan, **more}, "budget": budget, "threshold": 0.8, "verified": "exact"}
     assert dict(recall_lines({**report, "spread": {"recall": 0.773, "independent": 0.01, "at_most": 0.42}})).get("try") == hint
     assert "try" not in dict(recall_lines(report))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
 from itertools import product
 from string import ascii_lowercase
 from typing import Any
@@ -10,6 +13,7 @@ import numpy as np
 import pytest
 
 import likewise as lw
+from command_line import run
 from likewise.families import MinHash
 from likewise.kinds import kind_of_unit
 from likewise.methods import parse
@@ -97,3 +101,18 @@ def test_the_passages_decide_the_key():
 def test_items_without_parts_have_nothing_in_common():
     vectors = np.concatenate([np.ones((ITEMS, 1)), 0.3 * np.random.default_rng(0).normal(size=(ITEMS, 9))], axis=1)
     assert {tuple(shared) for shared in in_common(vectors, "cosine", threshold=0.999, bands=4, rows=2)} == {()}
+
+
+def test_the_summary_and_the_page_name_the_first_of_them(tmp_path):
+    """Sixty of three hundred shingles decide a key: far more passages than a table can show."""
+    banner = " ".join(f"word{i}" for i in range(300))
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"text": f"{banner} {own(item)[0]}"}) + "\n" for item in range(ITEMS)))
+    done = run("dedup", path, "-o", tmp_path / "out", "--by", "words:2", "--threshold", "0.999", "--bands", "3", "--rows", "60")
+    found = json.loads((tmp_path / "out/report.json").read_text())["budget"]["buckets"][0]
+    shared = found["shared"]
+    assert len(shared) > 12 and sum(map(len, shared)) < len(banner)
+    said = f"{found['items']} documents of one bucket have: {' … '.join(shared)}"
+    assert re.search(rf"\nin common +{re.escape(said[: said.index(': ') + 2 + 99])}…\n", done.stderr)
+    page = html.unescape(re.sub("<[^>]+>", "", (tmp_path / "out/report.html").read_text()))
+    assert f"{' … '.join(shared[:12])} … and {len(shared) - 12} more" in page

@@ -183,7 +183,7 @@ def test_data_that_no_plan_can_be_made_of_are_refused():
         ([set(), set(), set()], {"by": "elements"}, "all are empty"),
         ([1, 2, 3], {"by": "elements"}, "got a single set"),
         (np.zeros((0, 3)), {"by": "l2", "within": 1}, "at least two items"),
-        (np.ones((5, 3)), {"by": "l1", "within": 1, "family": "Threshold"}, "all are equal"),
+        (np.ones((5, 3)), {"by": "l1", "within": 1, "family": "Threshold"}, "at least two different vectors"),
         ([[0.0, 5e-324], [0, 0]], {"by": "l1", "within": 0, "family": "Threshold"}, "too close together"),
         (apart, {"by": "l1", "within": 1, "family": "Threshold"}, "too far apart"),
         (np.eye(5), {"by": "cosine", "dimension": 9}, "the data have 5 numbers each"),

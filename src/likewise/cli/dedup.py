@@ -33,6 +33,8 @@ NOT_EXACT = {
 }
 #: Parts of documents shown at the end, those repeated most.
 MOST_PARTS = 5
+#: Characters of what the items of an overfull bucket have in common.
+LONGEST = 100
 #: Findings for review that the summary lists; other lines say the rest.
 REVIEWED = ("borderline", "suspicious")
 
@@ -212,6 +214,10 @@ def recall_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
         sample = f"a sample of {budget['sampled']:,} contained {counted(budget['similar'], 'similar pair')}"
         missed = f"at most {counted(most, 'pair')}" if (most := int(budget["missed_at_most"])) else "no pair"
         yield "skipped", f"{counted(budget['cut'], 'comparison')} in overfull buckets; {sample} ({missed} missed, 95% confidence)"
+        if crowded := next((bucket for bucket in budget.get("buckets", ()) if bucket.get("shared")), None):
+            shared = in_line(wording.between(by).join(crowded["shared"]))
+            shared = shared if len(shared) <= LONGEST else f"{shared[: LONGEST - 1]}…"
+            yield "in common", f"{counted(crowded['items'], *wording.compared(report))} of one bucket have: {shared}"
         if report.get("spread") and parse(by).kind.sets and not report["method"].get("ignore_common"):
             flag = on_command_line(option("ignore_common", "1%"))
             yield "try", f"{flag}, if many {wording.compared(report)[1]} share uninformative {wording.parts(by)}"

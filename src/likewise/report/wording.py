@@ -164,6 +164,11 @@ def parts(by: str) -> str:
     return facts.parts if facts else "shingles"
 
 
+def between(by: str) -> str:
+    """Return what separates passages of a text, or elements of a set."""
+    return ", " if measured(by) else " … "
+
+
 def without_ignored(report: dict[str, Any]) -> str:
     """Return a sentence that says what was left out before items were compared; empty if nothing was."""
     return f" Ignored {parts(str(report['method']['by']))} are left out of both." if report.get("ignored") else ""

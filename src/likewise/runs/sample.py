@@ -223,8 +223,8 @@ def of_items(data: Any, method: Measure, seed: int, bound: Fraction | None) -> P
     drawn = take(items, rows[: max(ITEMS, COMPARED * size(items) // max(1, numbers(items)))])
     different = take(drawn, np.sort(np.unique(digests_of(drawn), return_index=True)[1]))
     if size(different) < 2:
-        what = "all are empty" if not numbers(different) else "all are equal"
-        raise UsageError(f"no two items of the sample can be compared by {measure}: {what}; leave the data out to plan without a sample")
+        empty, some = f"no two items of the sample can be compared by {measure}: all are empty", f"at least two different {method.kind.name}"
+        raise UsageError(f"{f'a sample needs {some}' if numbers(different) else empty}; leave the data out to plan without a sample")
     return pilot(different, ITEMS, round(size(items) * size(different) / size(drawn)), facts_of(items), method, bound)
 
 

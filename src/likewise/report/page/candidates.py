@@ -12,6 +12,9 @@ from likewise.report import wording
 from likewise.report.page.frame import Report, by, items, located, section
 from likewise.report.page.recall import proposed_by
 
+#: Passages or elements that are shown of a bucket.
+MOST = 12
+
 
 def buckets(report: Report, run: dict[str, Any] | None) -> Html | None:
     """Return the section on comparisons, buckets and skipped pairs, or None."""
@@ -78,9 +81,10 @@ def crowded(report: Report, buckets: list[dict[str, Any]]) -> list[Html]:
 
 
 def in_common(report: Report, bucket: dict[str, Any]) -> Html:
-    """Return the passages or elements that all items of a bucket have."""
-    between = ", " if wording.measured(by(report)) else " … "
-    return tag("span", join((tag("bdi", part) for part in bucket.get("shared") or ()), between), class_="shared", dir="auto")
+    """Return the first passages or elements that all items of a bucket have."""
+    found, between = bucket.get("shared") or [], wording.between(by(report))
+    more = tag("span", f"{between}and {len(found) - MOST:,} more", class_="faint") if len(found) > MOST else None
+    return tag("span", join((tag("bdi", part) for part in found[:MOST]), between), more, class_="shared", dir="auto")
 
 
 def first(bucket: dict[str, Any]) -> Html:
