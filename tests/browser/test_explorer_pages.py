@@ -117,3 +117,13 @@ def test_a_choice_of_members_compares_them(browser: Browser, explored: Service) 
         with page.page.expect_navigation():
             page.page.locator("input[name=a][value='1']").check()
         assert "a=1" in page.page.url
+
+
+def test_choices_by_keyboard_wait_for_the_button(browser: Browser, explored: Service) -> None:
+    with seen(browser, f"{explored.url}/clusters/0?a=0&b=1") as page:
+        page.page.locator("input[name=a][value='0']").focus()
+        page.page.keyboard.press("ArrowDown")
+        assert page.page.locator("input[name=a][value='1']").is_checked() and "a=0" in page.page.url
+        with page.page.expect_navigation():
+            page.page.keyboard.press("Enter")
+        assert "a=1" in page.page.url

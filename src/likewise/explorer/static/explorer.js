@@ -1,9 +1,12 @@
 // What a page does beyond reading. All of it is also possible with links and forms.
 "use strict";
 document.documentElement.classList.add("script");
-// A choice in a list of members, or of an order, is taken at once.
+// A choice in a list of members, or of an order, is taken at once, but not one by keyboard, which passes over the choices between.
+let pointed = false;
+addEventListener("pointerdown", () => { pointed = true; });
+addEventListener("keydown", () => { pointed = false; });
 for (const form of document.querySelectorAll("form[method=get]:not([data-wait])"))
-  form.addEventListener("change", event => { if (event.target.matches("select, input[type=radio]")) form.requestSubmit(); });
+  form.addEventListener("change", event => { if (pointed && event.target.matches("select, input[type=radio]")) form.requestSubmit(); });
 
 // A key presses the button that names it, unless something is being typed.
 addEventListener("keydown", event => {
