@@ -73,7 +73,22 @@ def install(distribution: str) -> str:
     import shlex
     import sys
 
-    return f"pip --python {shlex.quote(sys.executable)} install {distribution}"
+    return f"pip --python {shlex.quote(sys.executable)} install {contents(distribution)}"
+
+
+def contents(distribution: str) -> str:
+    """A distribution for pip. A clone is none, so there an extra of likewise is what pyproject.toml says that it consists of."""
+    import re
+    import shlex
+    import tomllib
+    from importlib import metadata
+    from pathlib import Path
+
+    extra = re.fullmatch(r"'likewise\[(\w+)\]'", distribution)
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    if not extra or not project.is_file() or any(metadata.distributions(name="likewise")):
+        return distribution
+    return " ".join(map(shlex.quote, tomllib.loads(project.read_text())["project"]["optional-dependencies"][extra[1]]))
 
 
 def missing_part(purpose: str, name: str, distribution: str) -> MissingPartError:

@@ -212,17 +212,6 @@ def test_doctor_finds_this_installation_well() -> None:
     assert status["numba"] == status["kernels"] == status["memory"] == "ok"
 
 
-def test_doctor_and_the_errors_name_the_same_thing_to_install() -> None:
-    """Where the distribution alone is not enough: psycopg without [binary] has no library of PostgreSQL."""
-    from likewise.engines.spark import session
-    from likewise.index import postgres_wire
-    from likewise.service import start
-
-    assert {doctor.WITH_EXTRA[name] for name in ("starlette", "uvicorn", "jinja2")} == {start.EXTRA}
-    assert doctor.WITH_EXTRA["pyspark"] == session.EXTRA
-    assert f'"{doctor.WITH_EXTRA["psycopg"]}"' in Path(postgres_wire.__file__).read_text()
-
-
 def test_doctor_names_versions_that_are_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         doctor.metadata,

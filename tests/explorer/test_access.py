@@ -10,7 +10,9 @@ import pytest
 import likewise as lw
 from command_line import refused
 from explorers import get, post
+from likewise.errors import install
 from likewise.report.verdicts import path_of
+from likewise.service.start import EXTRA
 from services import Service, command
 
 PATHS = ("/", "/clusters", "/clusters/0", "/review", "/search", "/plan", "/style.css", "/script.js", "/report", "/nothing")
@@ -92,4 +94,4 @@ def test_an_output_that_was_replaced_or_deleted_is_shown_no_longer(out: Path, tm
 
 def test_parts_that_are_missing_are_named(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "jinja2" else name)
-    assert "Jinja2, which is not installed: pip" in (said := refused("serve", out)) and "likewise[serve]" in said
+    assert "Jinja2, which is not installed: pip" in (said := refused("serve", out)) and install(EXTRA) in said

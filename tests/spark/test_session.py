@@ -16,9 +16,9 @@ import pytest
 
 from command_line import SOURCE
 from index_servers import free_port
-from likewise.engines.spark import reach, tasks, versions
+from likewise.engines.spark import reach, session, tasks, versions
 from likewise.engines.spark.session import SETTINGS, check_version, explained, opened, own, place_of, surroundings
-from likewise.errors import LikewiseError, MissingPartError, UsageError
+from likewise.errors import LikewiseError, MissingPartError, UsageError, install
 from likewise.io.inputs import resolve
 from spark_cluster import Cluster, made
 
@@ -178,7 +178,7 @@ def test_what_a_session_needs(monkeypatch: pytest.MonkeyPatch) -> None:
         patch.setitem(sys.modules, "pyspark.sql", None)
         with opened(None):
             pass
-    assert re.fullmatch(r"runs on Spark need PySpark, which is not installed: pip .* install 'likewise\[spark\]'", str(raised.value))
+    assert str(raised.value) == f"runs on Spark need PySpark, which is not installed: {install(session.EXTRA)}"
 
 
 def test_an_old_java_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
