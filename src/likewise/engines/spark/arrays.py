@@ -37,7 +37,7 @@ def collect(steps: Steps, name: str, chunks: Sequence[Chunk], sources: Sequence[
         source = chunk.about["source"]
         if number >= appended:
             append(run.work, sources[source], first[source], sketched(chunk, rows, parts, run.job))
-            run.advance(chunk.about["place"][2])
+            run.advance(0)  # the bytes were counted when they were read
         first[source] += chunk.about["rows"]
     run.work.append({}, step="read")
     run.work.settle()

@@ -76,6 +76,7 @@ class Spark:
     def rows(self, sources: Sequence[Source]) -> Rows:
         reading.sketch(self.steps, "rows", self.run.job, sources, self.groups(sources))
         self.chunks, _ = reading.chunks_of(self.steps, "rows", sources, self.run)
+        self.run.advance(sum(chunk.about["place"][2] for chunk in self.chunks))
         return Rows(self.steps, "rows", sources, self.chunks, self.run.first_side, self.parts_of_rows)
 
     def arrays(self, rows: Numbered) -> Collection:
