@@ -12,7 +12,7 @@ import newspaper
 from seen import WIDTHS, seen
 from services import command
 
-#: What the data would be if a page took it for markup.
+#: The elements that a page would have if it took the data for markup.
 MARKUP = "[src=x], [onerror], [onload], [href^='javascript:'], main i, main svg[onload], script:not([src]):not(:last-child)"
 #: Kinds whose explorer is read, too; with --all, each of those that have one.
 EXPLORED, ALL = ("texts", "sets"), ("texts", "sets", "weighted", "strings", "vectors", "codes", "lines")

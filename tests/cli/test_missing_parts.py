@@ -1,4 +1,4 @@
-"""What the messages about missing libraries say to install."""
+"""Messages about missing libraries name the right argument of pip."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from kinds_of_pages import GOODS, deduped, lines
 from newspaper import HOSTILE
 
 SOURCE = "<img src=x onerror=window.hacked=1>.jsonl"
-#: What pages must show as text, in ids and in contents: markup, control characters, and a word of 100 kB, of which pages show at least the beginning.
+#: Ids and contents that pages must show as text: markup, control characters, and a word of 100 kB, of which pages show at least the beginning.
 WORDS = [*HOSTILE, "\x07\x1b[31mred\x1b[0m\x85", "w" * 100_000]
 #: Other words around them.
 PLAIN = GOODS[:20]

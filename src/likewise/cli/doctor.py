@@ -39,7 +39,7 @@ OPTIONAL = {
     "valkey": "indexes in Valkey",
     "pyspark": "--engine spark",
 }
-#: What to install for one of these, where it is more than the distribution; the errors for missing parts say the same.
+#: The argument of pip for those of these that need more than the distribution; the errors for missing parts say the same.
 WITH_EXTRA = {
     **dict.fromkeys((name for name, purpose in OPTIONAL.items() if purpose == "likewise serve"), "'likewise[serve]'"),
     "psycopg": "'psycopg[binary]'",

@@ -39,7 +39,7 @@ class Item(NamedTuple):
 
 
 class Explored(Protocol):
-    """What `beside` needs of a result."""
+    """A result, as `beside` uses it."""
 
     @property
     def kind(self) -> str:

@@ -42,7 +42,7 @@ FOUND = ["later", "earlier", *LISTS, "pairs", "size", "number", "band", "key", "
 #: The steps of buckets: all but the overfull ones, and these.
 STEPS = ("collided", "split")
 #: Members of overfull buckets, with the numbers of the partitions of the buckets; or items, with their keys in all bands.
-CROWDED = ["band", "key", "item", "home", "own", "keys"]
+SPLITTING = ["band", "key", "item", "home", "own", "keys"]
 #: The lists of partition i are numbered from i times this, those of overfull buckets from the middle.
 MOST_LISTS = 1 << 40
 
@@ -62,8 +62,8 @@ def collide(steps: Steps, items: InOrder, bands: int, parts: int) -> DataFrame:
     )
     split = []
     if steps.has("collided", "item"):
-        members = mapped(first.where("item is not null").select("place", "band", "key", "item"), partial(to_items, at=at), schema(CROWDED))
-        keys = items.rows.mapped(steps, partial(with_keys, at=at), schema(CROWDED), ["keys"])
+        members = mapped(first.where("item is not null").select("place", "band", "key", "item"), partial(to_items, at=at), schema(SPLITTING))
+        keys = items.rows.mapped(steps, partial(with_keys, at=at), schema(SPLITTING), ["keys"])
         blocks = mapped(members.unionByName(keys).repartition(parts, "place"), partial(spread_again, bands=bands, at=at), schema(SPLIT_KEYS))
         split.append(mapped(blocks.repartition(parts, "place"), partial(overfull, bands=bands, at=at, scope=scope), schema(FOUND)))
     if hot is not None:
@@ -101,19 +101,19 @@ def spread(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray, but: L
 
 
 def to_items(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """Members of overfull buckets -> `CROWDED`, for the partitions of the items."""
+    """Members of overfull buckets -> `SPLITTING`, for the partitions of the items."""
     order = np.argsort(at)
     for table in gathered(batches, GATHERED):
         band, key, item = (flat(table[name], dtype) for name, dtype in (("band", np.int16), ("key", np.int64), ("item", np.int64)))
         home = order[np.searchsorted(at[order], np.repeat(table["place"].to_numpy(), pc.binary_length(table["item"]).to_numpy() // 8))]
-        yield packed(part_of(item, len(at)), at, CROWDED, band=band, key=key, item=item, home=home)
+        yield packed(part_of(item, len(at)), at, SPLITTING, band=band, key=key, item=item, home=home)
 
 
 def with_keys(batches: Iterator[pa.RecordBatch], at: np.ndarray) -> Iterator[pa.RecordBatch]:
-    """Items -> `CROWDED`."""
+    """Items -> `SPLITTING`."""
     for table in gathered(batches, GATHERED * len(at)):
         own = table["item"].to_numpy()
-        yield packed(part_of(own, len(at)), at, CROWDED, own=own, keys=flat(table["keys"], np.uint64).reshape(len(own), -1))
+        yield packed(part_of(own, len(at)), at, SPLITTING, own=own, keys=flat(table["keys"], np.uint64).reshape(len(own), -1))
 
 
 def spread_again(batches: Iterator[pa.RecordBatch], bands: int, at: np.ndarray) -> Iterator[pa.RecordBatch]:

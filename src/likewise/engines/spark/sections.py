@@ -120,7 +120,7 @@ class Sections(NamedTuple):
         return int(np.flatnonzero(places(self.number) == table["place"][0].as_py())[0])
 
     def each(self, steps: Steps, function: Callable[[int], Iterable[pa.RecordBatch]], schema: str) -> DataFrame:
-        """What the function yields for the numbers of all sections, each in a task of its own."""
+        """Call the function with the number of each section, each in a task of its own, and return all batches."""
         tasks = steps.session.range(0, self.number, 1, self.number)
         return mapped(tasks, partial(of_numbers, function=function), schema)
 
@@ -179,7 +179,7 @@ class Numbered(NamedTuple):
         return dict(self.sections.each(steps, some, "item long, rank long").collect()) if items else {}
 
     def mapped(self, steps: Steps, function: Batches, schema: str, columns: Sequence[str]) -> DataFrame:
-        """What the function yields for the items of each section: batches of their columns, with ``item`` and ``rank``."""
+        """Call the function with the items of each section, batches of their columns with ``item`` and ``rank``, and return all batches."""
         return self.sections.each(steps, partial(of_items, items=self, function=function, columns=columns), schema)
 
 

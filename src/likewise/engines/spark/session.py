@@ -25,7 +25,7 @@ from likewise.messages import option
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: What installs PySpark and what Spark Connect needs; `pyspark[connect]` of version 3.5 needs numpy 1.
+#: The argument of pip for PySpark and the dependencies of Spark Connect; `pyspark[connect]` of version 3.5 needs numpy 1.
 EXTRA = "'likewise[spark]'"
 OLDEST, OLDEST_JAVA = (3, 5), 17
 #: Seconds in which a master must accept a connection.
