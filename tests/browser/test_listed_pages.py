@@ -52,6 +52,7 @@ def test_the_number_of_a_passage_leads_to_the_other_side_without_scripts(browser
 
 def test_a_choice_of_an_order_is_taken_at_once(browser: Browser, explored: Service) -> None:
     with seen(browser, f"{explored.url}/passages") as page:
+        page.page.mouse.click(1, 1)  # choices by keyboard wait for the button
         with page.page.expect_navigation():
             page.page.get_by_label("Sort by").select_option("least")
         values = [float(text) for text in page.page.locator("td[data-name=similarity]").all_inner_texts()]

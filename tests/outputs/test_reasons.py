@@ -78,7 +78,7 @@ def test_the_reason_is_reported_wherever_a_removal_is(tmp_path: Path, monkeypatc
     assert json.loads(run("show", "out", "b.txt", "--json").stdout)["reason"] == "equal"
     assert "equal  1.0000" in run("show", "out", "a.txt").stdout
     page = Path("out/report.html").read_text()
-    assert "1 exact copy, 1 with the same shingles and 0 near-duplicates" in page and "Example 1: same shingles" in page
+    assert "removed: 1 exact copy and 1 with the same shingles, in 1 cluster" in page and "Example 1: same shingles" in page
     assert run("report", "out").exit_code == 0
     assert "1 with the same shingles" in Path("out/report.html").read_text()
 
