@@ -9,8 +9,8 @@ from starlette.routing import Route
 
 from likewise.drawing.numbers import count, counted, percent, size
 from likewise.errors import LikewiseError
+from likewise.explorer.assets import files
 from likewise.explorer.pages import Pages, Request, Shown
-from likewise.explorer.routes import files
 from likewise.explorer.search import similar
 from likewise.messages import in_document
 from likewise.service.serving import Serving

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from starlette.routing import Route, Router
 
-from likewise.drawing import page
 from likewise.explorer import clusters, compared, overview
+from likewise.explorer.assets import files
+from likewise.explorer.exploring import Exploring
 from likewise.explorer.listed import Lists
 from likewise.explorer.listing import Listing
 from likewise.explorer.output import Output
-from likewise.explorer.pages import Answer, File, Pages, Request
+from likewise.explorer.pages import Answer, Pages, Request
 from likewise.explorer.planner import Planner
 from likewise.explorer.review import Review
 from likewise.explorer.search import Search
-from likewise.explorer.serving import Exploring
 from likewise.explorer.unchanged import Unchanged
-from likewise.report.style import STYLE
 from likewise.service.app import Outermost
 from likewise.service.problems import ProblemError
 
-STATIC = Path(__file__).parent / "static"
 #: The navigation of the pages of an output.
 NAVIGATION = (("/", "Overview"), ("/clusters", "Clusters"), ("/review", "Review"), ("/search", "Search"), ("/plan", "Plan"))
 
@@ -89,20 +86,6 @@ def of_same(same: Unchanged, handle: Callable[[Request], Answer], request: Reque
         return handle(request)
     finally:
         same.check()
-
-
-def files(pages: Pages) -> list[Route]:
-    """The routes of the style sheet and of the script."""
-    style, script = (
-        STYLE + (STATIC / "explorer.css").read_text(encoding="utf-8"),
-        page.script() + (STATIC / "explorer.js").read_text(encoding="utf-8"),
-    )
-    made = {"/style.css": File(style.encode(), "text/css; charset=utf-8"), "/script.js": File(script.encode(), "text/javascript; charset=utf-8")}
-    return [Route(path, pages.page(partial(given, file)), methods=["GET"]) for path, file in made.items()]
-
-
-def given(file: File, _: Request) -> File:
-    return file
 
 
 def nothing(_: Request) -> Any:

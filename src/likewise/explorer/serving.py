@@ -1,15 +1,13 @@
-"""The process of an explorer: what its requests share, its routes, and its start."""
+"""The start of an explorer, and of the pages of an index."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from likewise.errors import UsageError
 from likewise.messages import option
-from likewise.service.limits import Limits
 from likewise.service.logs import Log
 from likewise.service.start import check_parts, url_of
 
@@ -17,29 +15,6 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from likewise.service.serving import Serving
-
-
-class Exploring:
-    """The state that all requests to an explorer share (`service.run.Served`)."""
-
-    def __init__(self, log: Log, begin: Callable[[], None], limits: Limits | None = None):
-        self.log, self.limits, self.leaving, self._begin = log, limits or Limits(), False, begin
-
-    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Read beside the first requests what most pages need."""
-        loop.run_in_executor(None, self._begun)
-
-    def _begun(self) -> None:
-        try:
-            self._begin()
-        except Exception as error:  # said again, and better, by the page that needs it
-            self.log.fault("tables could not be read ahead", error)
-
-    def answered(self, endpoint: str, status: int, seconds: float) -> None: ...
-
-    def reload(self) -> None: ...
-
-    def close(self) -> None: ...
 
 
 def start(
@@ -58,6 +33,7 @@ def start(
     inputs: where those of a result file are now. Raises UsageError for an address that other machines can reach, and for what cannot be explored.
     """
     check_parts("a result is explored with", warn)
+    from likewise.explorer.exploring import Exploring
     from likewise.explorer.listing import Listing
     from likewise.explorer.output import Output
     from likewise.explorer.routes import application, application_of_file
