@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ from engine_jobs import halved, lines, texts
 
 import likewise as lw
 from likewise.engines.spark import keyed, lazily
-from likewise.engines.spark.engine import Spark
-from spark_runs import agree, on_spark
+from spark_runs import agree, agree_on_pairs, on_spark
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
@@ -84,7 +82,4 @@ def test_pairs(tmp_path, spark, monkeypatch, make, more):
         given, choices["against"] = [[path] for path in halved(tmp_path / "in")]
     local = lw.pairs(given, **choices)
     assert len(local) > 50
-    monkeypatch.setattr("likewise.verbs.pairs.chosen", lambda sources, run: nullcontext(Spark(run, spark, partitions=3, task_bytes=8_000)))
-    found = lw.pairs(given, **choices)
-    assert found.report == local.report
-    assert found.to_arrow().equals(local.to_arrow())
+    agree_on_pairs(monkeypatch, spark, local, given, **choices)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
 from functools import partial
 
 import numpy as np
@@ -13,11 +12,10 @@ from engine_jobs import JOBS, LARGE, halved, lines, words
 
 import likewise as lw
 from likewise.engines.spark import hot, lazily, ordered, removed, settling
-from likewise.engines.spark.engine import Spark
 from likewise.runs import removal, tables
 from likewise.stages import walk
 from likewise.stages.settle import most_similar
-from spark_runs import agree, on_spark
+from spark_runs import agree, agree_on_pairs, on_spark
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 #: Jobs that Spark does not run.
@@ -93,10 +91,7 @@ def test_pairs(tmp_path, spark, monkeypatch, job, more):
         given, choices["against"] = [[path] for path in halved(tmp_path / "in")]
     local = lw.pairs(given, **choices)
     assert len(local) > 100
-    monkeypatch.setattr("likewise.verbs.pairs.chosen", lambda sources, run: nullcontext(Spark(run, spark, partitions=3, task_bytes=8_000)))
-    found = lw.pairs(given, **choices)
-    assert found.report == local.report
-    assert found.to_arrow().equals(local.to_arrow())
+    agree_on_pairs(monkeypatch, spark, local, given, **choices)
 
 
 @pytest.mark.parametrize("output", ["annotate", "mask"])
