@@ -143,7 +143,7 @@ def test_what_cannot_be_explored_is_refused_with_what_to_do(result: Path, tmp_pa
     lines = written(tmp_path / "q.jsonl", {"a": "b"})
     assert "expected a Parquet file, as `likewise quotes` and `likewise pairs` write with -o FILE.parquet" in refused("serve", lines)
     assert "does not name its inputs; repeat" in refused("serve", saved(tmp_path / "p.parquet", pa.table({"id_a": [1]})))
-    assert "p0.parquet: there is no such file" in refused("serve", tmp_path / "p0.parquet")
+    assert "p0.parquet: no such file or folder" in refused("serve", tmp_path / "p0.parquet")
     assert "only the inputs of a file" in refused("serve", tmp_path, "x.jsonl")
 
 

@@ -116,4 +116,5 @@ def test_addresses_of_other_machines_need_tokens(tmp_path: Path) -> None:
     assert "requests need tokens; give --token-file FILE" in refused("serve", tmp_path, "--host", "0.0.0.0")
     assert "give an address of this machine" in refused("serve", tmp_path, "--host", "no such host")
     assert "--token-file" in refused("serve", tmp_path, "--token-file", tmp_path / "none")
-    assert "there is no index" in refused("serve", tmp_path / "none", "--port", "0")
+    assert "none: no such file or folder; give an output of dedup" in refused("serve", tmp_path / "none", "--port", "0")
+    assert "there is no index" in refused("serve", tmp_path, "--port", "0")

@@ -12,8 +12,10 @@ from likewise.cli.screen import Screen, is_terminal
 from likewise.cli.verbs import files, inputs, verb
 from likewise.errors import UsageError
 
-#: The extension of result files with pages.
-SUFFIX = ".parquet"
+#: The error of a path at which nothing is.
+NOTHING = (
+    "no such file or folder; give an output of dedup, a .parquet file of quotes, pairs or neighbors, or an index (likewise index create makes one)"
+)
 
 
 @verb(
@@ -39,7 +41,6 @@ def command(
 ) -> None:
     from likewise.compiled.notice import NOTICE
     from likewise.explorer import serving as explorer
-    from likewise.io.manifest import is_output
     from likewise.service import start as service
     from likewise.service.logs import Log
 
@@ -49,15 +50,25 @@ def command(
     tokens = None if token_file is None else Path(token_file)
     with NOTICE.telling(lambda message: log.add("info", "compiling", message=message)):
         shared: Any = {"host": host, "port": port, "token_file": tokens, "log": log, "warn": screen.warn, "tell": tell}
-        if "://" not in path and Path(path).is_file():
-            explorer.start(Path(path), inputs, **shared)
-        elif "://" not in path and Path(path).suffix == SUFFIX and not Path(path).exists():
-            raise UsageError(f"{path}: there is no such file")
-        elif inputs:
+        if inputs and ("://" in path or not Path(path).is_file()):
             raise UsageError(f"{path} {inputs[0]}: only the inputs of a file of quotes, pairs or neighbors are named; give one PATH")
-        elif "://" not in path and is_output(Path(path)):
-            explorer.start(Path(path), **shared)
-        elif "://" not in path and (Path(path) / "removed.parquet").exists():
-            raise UsageError(f"{path}: is not a complete output of dedup: it has no manifest.json; run dedup again, or copy the whole folder")
+        if is_result(path):
+            explorer.start(Path(path), inputs, **shared)
         else:
             service.start(path, durability=durability, pages=explorer.of_index, **shared)
+
+
+def is_result(path: str) -> bool:
+    """True for an output folder or a file, False for an index. Raises UsageError for what is certainly neither."""
+    from likewise.io.manifest import is_output
+
+    if "://" in path:
+        return False
+    place = Path(path)
+    if not place.exists():
+        raise UsageError(f"{path}: {NOTHING}")
+    if place.is_file() or is_output(place):
+        return True
+    if (place / "removed.parquet").exists():
+        raise UsageError(f"{path}: is not a complete output of dedup: it has no manifest.json; run dedup again, or copy the whole folder")
+    return False
