@@ -186,7 +186,7 @@ def test_kernels_of_an_index_are_not_counted_in_a_later_run(monkeypatch: pytest.
     assert re.fullmatch(r"likewise: compiled 3 kernels in \d\.\d s\n", capsys.readouterr().err)
 
 
-def test_a_service_logs_that_it_compiles(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_service_logs_that_it_compiles(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(NOTICE, "listeners", None)
     stream = io.BytesIO()
 
@@ -199,6 +199,7 @@ def test_a_service_logs_that_it_compiles(monkeypatch: pytest.MonkeyPatch, capsys
 
     monkeypatch.setattr("likewise.service.start.start", started)
     monkeypatch.setattr("likewise.service.logs.Log", lambda *_: Log(stream))
+    run("index", "create", "seen.lw")
     run("serve", "seen.lw")
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [(line["event"], line["message"][:20]) for line in lines] == [("compiling", "compiling kernels (a"), ("compiling", "compiled 1 kernel in")]
