@@ -77,7 +77,7 @@ QUOTED = READING.replace(" limit", "")
 TAKES = {
     "dedup": f"out against also_inside {SEARCH} level min_run min_left verify keep prefer copies {WRITTEN} overwrite resume {CLUSTER}",
     "pairs": f"against {SEARCH} verify keep prefer copies star max_pairs {CLUSTER}",
-    "neighbors": f"query k {SIMILARITY} {READING} {MACHINE}",
+    "neighbors": f"query k {SIMILARITY} {READING} {MACHINE} {CLUSTER}",
     "quotes": f"suspects by threshold min_run gap normalize ignore ignore_common seed {QUOTED} {MACHINE}",
     "repeats": f"by min_run common normalize seed {QUOTED} {MACHINE}",
     "plan": f"by {LIMIT} normalize field records html {LAYOUT} layouts preset family dimension items seed",

@@ -326,7 +326,7 @@ def test_numbers_of_any_size(name, size, dtype, monkeypatch):
     rng = np.random.default_rng(6)
     ordinary, extreme = rng.standard_normal((60, 5)).astype(dtype), (rng.standard_normal((60, 5)) * size).astype(dtype)
     mixed = np.where(rng.random((60, 1)) < 0.5, ordinary, extreme)
-    for base, queries in ((extreme, extreme[:9]), (ordinary, extreme[:9]), (mixed, mixed[:9])):
+    for base, queries in ((extreme, extreme[:9]), (ordinary, extreme[:9]), (ordinary, mixed[:9]), (mixed, mixed[:9])):
         for exact in (False, True):
             assert rows_of(neighbors(base, queries, name, 5, exact=exact)) == brute(name, base, queries, 5)
 

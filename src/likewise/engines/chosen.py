@@ -10,7 +10,7 @@ from likewise.engines.local import Local
 from likewise.errors import UsageError
 from likewise.io.inputs import Source
 from likewise.job import Job
-from likewise.kinds.kind import NEVER
+from likewise.kinds.kind import EXACT, NEVER
 from likewise.messages import option
 from likewise.planning import choose
 from likewise.runs.items import Run
@@ -60,6 +60,10 @@ def refuse(job: Job) -> None:
         raise UsageError(f"{asked}: {option('sketches')} is written on one machine only; leave one of them out")
     if job.kept is not None:
         raise UsageError(f"{asked}: items are compared with an index on one machine only; {here}")
+    if not options.limited:
+        if not job.exact and job.compared.recall != EXACT and not job.compared.scans(job):
+            raise UsageError(f"{asked}: {option('exact')} is required to find the nearest {job.compared.name}; add it, or {here}")
+        return
     if job.plan is not None or (job.compared.keyed and not job.contained):
         return
     if job.compared.bands == NEVER or job.base.bandless or job.contained:

@@ -48,6 +48,14 @@ class Found(NamedTuple):
     facts: dict[str, Any]  # facts about a join, for the report
 
 
+class Nearest(NamedTuple):
+    """The neighbors of all queries: by query, nearest first, ties by the earlier row."""
+
+    rows: np.ndarray  # int64[m, 2]: a query and its neighbor
+    value: np.ndarray  # float64[m]: similarity or distance
+    exact: bool  # no neighbor can be missing
+
+
 def by_join(recall: float | None, facts: dict[str, Any]) -> Found:
     """Facts about a search without buckets."""
     return Found(recall, spread(np.zeros(0, np.int64)), Cut(0, 0, 0, 0.0), [], facts)
@@ -167,6 +175,12 @@ class Engine(Protocol):
         """Yield the similar pairs of items that share a bucket, or that a join finds, for a list of all pairs: each once, in no particular order.
 
         No bucket is overfull here. side: uint8[items] or none; 1, 2 or 3 for items of A, B or both, if only pairs across are wanted.
+        """
+
+    def nearest(self, rows: Collection, k: int) -> Nearest:
+        """Return the k most similar rows of the first collection for each row of the second.
+
+        Without a second collection each row is a query, and not its own neighbor. With ``--per`` only rows with equal values are neighbors.
         """
 
     def write(self, source: Source, target: Path, rows: Chosen, each: Each) -> int:

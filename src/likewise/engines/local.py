@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from likewise.engines.engine import Distinct, Found, by_join, written
+from likewise.engines.engine import Distinct, Found, Nearest, by_join, written
 from likewise.io.collection import Collection, read
 from likewise.io.inputs import Source
 from likewise.io.numbered import Numbered
@@ -27,6 +27,7 @@ from likewise.records import TEXT, Chosen, Each
 from likewise.runs.distinct import distinct
 from likewise.runs.fate import Fate, outcome
 from likewise.runs.items import Items, Run, sets
+from likewise.runs.neighbor_search import nearest
 from likewise.runs.pair_search import bucket, join_of, pair_source
 from likewise.stages.buckets import spread
 from likewise.stages.budget import hottest, of_buckets, sampled_cut
@@ -118,6 +119,9 @@ class Local:
 
     def pairs(self, items: Items, side: np.ndarray) -> Iterator[PairBlock]:
         yield from pair_source(self.run.job)(items, self.run, side)
+
+    def nearest(self, rows: Collection, k: int) -> Nearest:
+        return nearest(rows, self.run, k)
 
     def write(self, source: Source, target: Path, rows: Chosen, each: Each) -> int:
         return written(source, target, rows, each)

@@ -59,11 +59,12 @@ class Frame:
         return (rows * inverse[:, None]).astype(np.float32)
 
     def moved(self, items: Items, begin: int, end: int, scale: float = 1.0) -> NDArray[np.float32]:
-        """Some of the vectors relative to the center, times the scale: float32[n, d]."""
+        """Some of the vectors relative to the center, times the scale: float32[n, d]. Numbers beyond float32 are infinite."""
         rows = items.rows[begin:end]
-        if self.direction:
-            return read_only(self.ones(rows, items.inverse[begin:end]) - self.center)
-        return read_only(((rows - self.center) * rows.dtype.type(scale)).astype(np.float32))
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.direction:
+                return read_only(self.ones(rows, items.inverse[begin:end]) - self.center)
+            return read_only(((rows - self.center) * rows.dtype.type(scale)).astype(np.float32))
 
     def seen(self, rows: Vectors, bits: int) -> tuple[Items, Floats, Words]:
         """The vectors, their sizes, float64[n], and their codes, uint64[n, bits / 64].
@@ -175,7 +176,8 @@ def by_products(rule: Rule, frame: Frame, items: Items, asked: Items, sizes: Flo
     search, dimension, largest = frame.search, items.rows.shape[1], float(sizes.max())
     scale = 1.0 if frame.direction else 2.0 ** -math.frexp(largest)[1]
     known = 1.0 if frame.direction else 0.0  # vectors of length 1 were rounded before the center was subtracted
-    moved, size = frame.moved(asked, start, end, scale), asked_sizes[start:end] * scale
+    size = asked_sizes[start:end] * scale
+    moved = np.where(size[:, None] < 0, np.float32(0), frame.moved(asked, start, end, scale))  # without those compared by the measure
     one, other, rounding = size + known, largest * scale + known, 2.0**-24
     slack = 2 * (dimension + 8) * rounding * one * other + 16 * rounding * (one**2 + other**2)
     count, room = end - start, 2 * search.k + SPARE

@@ -28,9 +28,8 @@ from likewise.io.units import Units
 from likewise.items.ignored import ignoring
 from likewise.job import Job
 from likewise.messages import option
-from likewise.records import TEXT
 from likewise.runs.fate import Fate
-from likewise.runs.items import Items, Run, bare, note_need, words_of
+from likewise.runs.items import Items, Run, note_need
 from likewise.stages.counting import Common
 from likewise.stages.listing import Listing
 
@@ -152,35 +151,3 @@ def star_pairs(items: Items, run: Run, engine: Engine) -> tuple[np.ndarray, np.n
     decision = fate.decision
     rows = np.flatnonzero(decision.removed)
     return np.stack([decision.kept_row[rows], rows], axis=1), decision.similarity[rows]
-
-
-def nearest(collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.ndarray, bool]:
-    """The k most similar rows of the first collection for each row of the second, nearest first.
-
-    Returns (int64[m, 2] of query and row, float64[m], True if no neighbor can be missing). Without a second collection each row is a query, and not
-    its own neighbor. With ``--per`` only rows with equal values are neighbors.
-    """
-    rows = np.flatnonzero((collection.column("kind") == TEXT) & (collection.column("tokens") > 0) & ~bare(collection))
-    if not run.job.options.per:
-        return nearest_among(rows, collection, run, k)
-    value, size = np.unique(collection.column("per")[rows], return_inverse=True, return_counts=True)[1:]
-    groups = np.split(rows[np.argsort(value, kind="stable")], np.cumsum(size)[:-1])
-    found, values, exact = zip(*(nearest_among(group, collection, run, k) for group in groups), strict=True)
-    pairs = np.concatenate(found)
-    order = np.argsort(pairs[:, 0], kind="stable")
-    return pairs[order], np.concatenate(values)[order], all(exact)
-
-
-def nearest_among(rows: np.ndarray, collection: Collection, run: Run, k: int) -> tuple[np.ndarray, np.ndarray, bool]:
-    """The k most similar of these rows for each query among them, as `nearest` returns them."""
-    job = run.job
-    second = collection.source_of(rows) >= run.first_side
-    same = not second.any() and run.first_side == len(collection.sources)
-    base, queries = (rows, rows) if same else (rows[~second], rows[second])
-    if not len(base) or not len(queries):
-        return np.zeros((0, 2), np.int64), np.zeros(0), True
-    begun = "comparing with all" if job.compared.scans(job) else "searching for neighbors"
-    run.begin(begun, len(queries), "items")
-    sides = [words_of(collection, run, side) for side in ((base,) if same else (base, queries))]
-    found = job.compared.nearest(sides[0], sides[-1], k, job, same=same, workers=run.workers)
-    return np.stack([queries[found.query], base[found.item]], axis=1), found.value, found.exact

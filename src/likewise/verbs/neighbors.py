@@ -8,8 +8,8 @@ from typing import Any, Never
 
 import numpy as np
 
-from likewise.choices import Html, Number, OnError, given
-from likewise.engines.local import Local
+from likewise.choices import Engine, Html, Number, OnError, given
+from likewise.engines.chosen import chosen
 from likewise.errors import UsageError
 from likewise.kinds import measures
 from likewise.kinds.kind import NOT_GUARANTEED
@@ -19,7 +19,7 @@ from likewise.options import Options, integer
 from likewise.progress import Progress
 from likewise.report import ignored, warned
 from likewise.report.read import read_by
-from likewise.runs import pipeline
+from likewise.runs import frames, pipeline
 from likewise.runs.decided import value_of
 from likewise.runs.origin import Origin
 from likewise.runs.results import Pairs
@@ -32,6 +32,7 @@ def neighbors(
     *,
     query: Inputs | None = None,
     k: int = 10,
+    order: str | Sequence[str] | None = None,
     progress: Progress | bool | None = None,
     by: str | Text | Measure | None = None,
     threshold: Number | None = None,
@@ -54,6 +55,8 @@ def neighbors(
     threads: int | None = None,
     memory: int | str | None = None,
     work: str | Path | None = None,
+    engine: Engine | None = None,
+    master: str | None = None,
     **unknown: Never,
 ) -> Pairs:
     """Find the ``k`` most similar items of ``inputs`` for each item of ``query``, or for each item of ``inputs``. Similarities are exact.
@@ -62,15 +65,23 @@ def neighbors(
     items. With ``threshold`` or ``within``, only neighbors within this limit are listed, so a query may have fewer than k rows.
     ``recall`` is the minimum probability that each of the true k nearest items is found; with ``exact``, all are found.
 
+    With a Spark DataFrame and ``order`` (as in `dedup`), ``to_native()`` returns a DataFrame; its file is deleted when the process ends.
+
     Other options are those of `dedup`: ``by``, ``normalize``, ``field``, ``records``, ``html``, ``id``, ``per``, ``ignore``, ``ignore_common``,
-    ``groups``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``progress``. Raises the errors of `dedup`.
+    ``groups``, ``seed``, ``limit``, ``on_error``, ``max_record``, ``threads``, ``memory``, ``work``, ``engine``, ``master``, ``progress``.
+    Raises the errors of `dedup`.
 
     >>> import likewise as lw
     >>> lw.neighbors(["a b c d", "a b c x", "p q"], query=["a b c"], by="words:2", k=2).to_arrow().to_pylist()
     [{'id_a': 0, 'id_b': 0, 'similarity': 0.6666666666666666}, {'id_a': 0, 'id_b': 1, 'similarity': 0.6666666666666666}]
     """
     choices = given("neighbors", locals(), own="query k")
-    return find_neighbors(inputs, query, resolved([inputs, query], choices, limited=False), k, progress)
+    inputs, query, choices = frames.given(inputs, query, order, choices)
+    options = resolved([inputs, query], choices, limited=False)
+    if not isinstance(inputs, frames.Ordered):
+        return find_neighbors(inputs, query, options, k, progress)
+    with frames.folder(options) as folder:
+        return frames.pairs(find_neighbors(inputs, query, options, k, progress), inputs, folder)
 
 
 def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: int, progress: Progress | bool | None) -> Pairs:
@@ -83,9 +94,9 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
         *most, last = heads
         names = f"texts, {', '.join(most)} and {last}"
         raise UsageError(f"{option('by', str(options.method))}: nearest neighbors are available for {names}")
-    with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
-        collection = pipeline.collected(sources, run, Local(run))
-        rows, value, all_of_them = pipeline.nearest(collection, run, k)
+    with started(inputs, options, "neighbors", None, progress, query) as (sources, run), chosen(sources, run) as engine:
+        collection = pipeline.collected(sources, run, engine)
+        rows, value, all_of_them = engine.nearest(collection, k)
         sides = (int(query is not None), 0)
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], value, value_of(run.job), sides=sides, ordered=True).whole()
         origin = Origin(collection, run)

@@ -17,9 +17,10 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.engines import engine
-from likewise.engines.engine import Found
+from likewise.engines.engine import Found, Nearest
 from likewise.engines.spark import arrays, colliding, comparing, counting, lazily, settling, writing
 from likewise.engines.spark import distinct as copies
+from likewise.engines.spark import nearest as neighbors
 from likewise.engines.spark import rows as reading
 from likewise.engines.spark.bands import Banded, Candidates
 from likewise.engines.spark.blocks import packed, part_of, places
@@ -41,6 +42,7 @@ from likewise.records import Chosen, Each
 from likewise.runs import fate
 from likewise.runs.distinct import distinct
 from likewise.runs.items import Items, Run
+from likewise.runs.neighbor_search import asking, searched
 from likewise.runs.pair_search import across, wanted
 from likewise.runs.verify import valued
 from likewise.stages.counting import Common
@@ -95,7 +97,7 @@ class Spark:
 
     def outcome(self, documents: Numbered, items: engine.Distinct) -> engine.Outcome:
         if isinstance(items, Items):
-            return fate.outcome(documents, items, self.run, lambda items: self.removals(self.numbered(items)))
+            return fate.outcome(documents, items, self.run, lambda items: self.removals(self.in_order(items)))
         assert isinstance(documents, Rows) and isinstance(items, Distinct)
         compared, found = self.searched(items.compared)
         return outcome(self.steps, documents, items, self.parts(items.compared), compared, found, self.matches, self.run)
@@ -110,10 +112,23 @@ class Spark:
         """The number of partitions of keys and pairs."""
         return self.partitions or self.candidates.parts(items)
 
-    def numbered(self, items: Items, **more: np.ndarray) -> InOrder:
-        """The step of items that the driver has as arrays, with more columns."""
-        of_parts = self.run.job.options.level is not None
-        rank = reading.ranks(self.steps, "rows", self.chunks, of_parts=of_parts)[items.member]
+    def in_order(self, items: Items, **more: np.ndarray) -> InOrder:
+        """The items that the driver has as arrays, with more columns."""
+        words = int(items.collection.column("size")[items.member].sum(dtype=np.int64))
+        return InOrder(items.number, items.scope, self.numbered(self.ranks()[items.member], **more), words, sides="side" in more)
+
+    @property
+    def of_parts(self) -> bool:
+        """True if parts of documents are compared."""
+        return self.run.job.options.level is not None
+
+    def ranks(self) -> np.ndarray:
+        """The ranks of all compared rows: int64[n]."""
+        return reading.ranks(self.steps, "rows", self.chunks, of_parts=self.of_parts)
+
+    def numbered(self, rank: np.ndarray, **more: np.ndarray) -> NumberedRows:
+        """The step of items, in the order of their numbers, with more columns. rank: int64[items]."""
+        of_parts = self.of_parts
         sections = Sections.of((chunk.about for chunk in self.chunks), PART if of_parts else ROW, Files.of(self.steps, "rows"), of_parts=of_parts)
         columns = {"rank": rank, "first": rank, "part": np.zeros_like(rank), "number": np.arange(len(rank)), **more}
         order = np.argsort(rank)
@@ -122,12 +137,10 @@ class Spark:
             block = packed(np.zeros(len(some), np.int64), np.zeros(1, np.int64), NUMBERS, **{name: each[some] for name, each in columns.items()})
             tables.append(pa.Table.from_batches([block]))
         self.steps.put("items", *tables)
-        rows = NumberedRows(sections, Files.of(self.steps, "items"), np.zeros(1, np.int64))
-        words = int(items.collection.column("size")[items.member].sum(dtype=np.int64))
-        return InOrder(items.number, items.scope, rows, words, sides="side" in more)
+        return NumberedRows(sections, Files.of(self.steps, "items"), np.zeros(1, np.int64))
 
     def pairs(self, items: Items, side: np.ndarray) -> Iterator[PairBlock]:
-        some = self.numbered(items, **({"side": side.astype(np.int64)} if len(side) else {}))
+        some = self.in_order(items, **({"side": side.astype(np.int64)} if len(side) else {}))
         self.candidates.begin(some, wanted(side), walk=False)
         candidates = self.candidates.pairs(some, self.parts(some))
         self.run.begin("comparing", 0, "pairs")
@@ -135,6 +148,14 @@ class Spark:
         for table in self.steps.tables("similar", ["later", "earlier", "overlap", "out_of"]):  # a list that is too long ends the run early
             later, earlier, *ratio = (column.to_numpy() for column in table.columns)
             yield PairBlock(earlier, later, valued(Compared(*ratio), self.run.job))
+
+    def nearest(self, rows: Collection, k: int) -> Nearest:
+        some, rank = searched(rows), self.ranks()
+        second = asking(rows, self.run, some)
+        side = np.full(len(some), neighbors.BOTH) if self.run.alone else np.where(second, neighbors.QUERY, neighbors.ITEM)
+        self.run.begin("searching for neighbors", 0, "items")
+        found = neighbors.nearest(self.steps, self.numbered(rank[some], side=side), rank[some], side, self.run.job, k)
+        return Nearest(np.stack([some[found.query], some[found.item]], axis=1), found.value, True)
 
     def similar(self, items: InOrder) -> DataFrame:
         """The step of similar pairs, as far as they decide about items."""

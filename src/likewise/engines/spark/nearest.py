@@ -1,0 +1,146 @@
+"""The nearest neighbors of queries. A task finds those of a section of queries among some sections of items; another keeps the nearest of all found.
+
+Only exact searches can be cut in this way: each part has all of its neighbors, and the value of a pair does not depend on the part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from likewise.engines.spark.blocks import flat, lists, packed, places, whole
+from likewise.engines.spark.comparing import words
+from likewise.engines.spark.sections import Numbered, of_numbers
+from likewise.engines.spark.steps import Steps
+from likewise.engines.spark.tasks import mapped
+from likewise.engines.spark.told import schema
+from likewise.job import Job
+from likewise.stages.workers import ALONE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: The number of tasks, if there are enough sections of items, and not more sections of queries.
+TASKS = 256
+#: Bytes of words of a slice: queries and items that a task holds at once.
+SLICE_BYTES = 64 << 20
+#: The sides of rows: queries, the items to find, and both if each item is a query.
+QUERY, ITEM, BOTH = 1, 2, 3
+#: A query, a neighbor and its value.
+FOUND = {"query": np.int64, "item": np.int64, "value": np.float64}
+
+
+class Slice(NamedTuple):
+    """Queries, or items to find."""
+
+    item: np.ndarray  # int64[n]
+    words: tuple[np.ndarray, np.ndarray]
+    per: np.ndarray  # int64[n]
+
+    @classmethod
+    def of(cls, batches: list[pa.RecordBatch]) -> Slice:
+        table = pa.Table.from_batches(batches)
+        return cls(table["item"].to_numpy(), lists(table["sets"]), table["per"].to_numpy())
+
+    def having(self, value: int) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        """The numbers and words of the items with a value of ``--per``."""
+        some = np.flatnonzero(self.per == value)
+        return self.item[some], words(*self.words, some)
+
+
+class Neighbors(NamedTuple):
+    """Neighbors of queries, in any order."""
+
+    query: np.ndarray  # int64[m]
+    item: np.ndarray  # int64[m]
+    value: np.ndarray  # float64[m]
+
+    def nearest(self, k: int, *, distances: bool) -> Neighbors:
+        """The k nearest of each query: by query, nearest first, ties by the earlier item."""
+        order = np.lexsort((self.item, self.value if distances else -self.value, self.query))
+        query = self.query[order]
+        order = order[np.arange(len(query)) - np.searchsorted(query, query) < k]
+        return Neighbors(*(values[order] for values in self))
+
+
+NONE = Neighbors(*(np.zeros(0, dtype) for dtype in FOUND.values()))
+
+
+@dataclass(frozen=True)
+class Search:
+    """The search of all queries, as tasks know it."""
+
+    rows: Numbered
+    asked: np.ndarray  # int64[q]: the sections with queries
+    known: list[np.ndarray]  # the sections with items to find, in groups
+    job: Job
+    k: int
+
+    @property
+    def tasks(self) -> int:
+        return len(self.asked) * len(self.known)
+
+    def task(self, number: int) -> Iterator[pa.RecordBatch]:
+        """The neighbors of a section of queries in a group of sections, in blocks for one partition for all groups."""
+        place, group = divmod(number, len(self.known))
+        for queries in self.slices(int(self.asked[place]), QUERY):
+            best = NONE
+            for section in self.known[group].tolist():
+                for items in self.slices(section, ITEM):
+                    both = map(np.concatenate, zip(best, *self.compared(queries, items), strict=True))
+                    best = Neighbors(*both).nearest(self.k, distances=self.job.distances)
+            yield packed(np.full(len(best.query), place), places(len(self.asked)), FOUND, **best._asdict())
+
+    def slices(self, section: int, side: int) -> Iterator[Slice]:
+        """The queries, or the items to find, of a section."""
+        held: list[pa.RecordBatch] = []
+        for batch in self.rows.read(section, ["sets", "per"]):
+            some = batch.filter(pc.greater(pc.bit_wise_and(batch["side"], side), 0))
+            if held and sum(each["sets"].nbytes for each in [*held, some]) > SLICE_BYTES:
+                yield Slice.of(held)
+                held = []
+            held += [some] if len(some) else []
+        if held:
+            yield Slice.of(held)
+
+    def compared(self, queries: Slice, items: Slice) -> Iterator[Neighbors]:
+        """The neighbors of each query in a slice of items, for each value of ``--per``."""
+        values = np.intersect1d(queries.per, items.per) if self.job.options.per else [None]
+        for value in values:
+            (asked, theirs), (known, ours) = ((side.item, side.words) if value is None else side.having(value) for side in (queries, items))
+            same = len(asked) == len(known) and bool((asked == known).all())
+            found = self.job.compared.nearest(ours, theirs, self.k, self.job, same=same, workers=ALONE)
+            yield Neighbors(asked[found.query], known[found.item], found.value)
+
+
+def nearest(steps: Steps, rows: Numbered, ranks: np.ndarray, side: np.ndarray, job: Job, k: int) -> Neighbors:
+    """The step of neighbors. ranks, side: int64[n] of the items, by their numbers in ``rows``."""
+    sections = rows.sections.of_ranks(ranks)
+    asked, known = (np.unique(sections[side & which > 0]) for which in (QUERY, ITEM))
+    if not len(asked) or not len(known):
+        return NONE
+    groups = max(1, min(len(known), TASKS // max(1, len(asked))))
+    search = Search(rows, asked, np.array_split(known, groups), job, k)
+
+    def make() -> DataFrame:
+        tasks = mapped(steps.session.range(0, search.tasks, 1, search.tasks), partial(of_numbers, function=search.task), schema(FOUND))
+        types = ", ".join(f"{name} {'double' if dtype is np.float64 else 'long'}" for name, dtype in FOUND.items())
+        return mapped(tasks.repartition(len(asked), "place"), partial(nearest_in, k=k, distances=job.distances), types)
+
+    steps.table("neighbors", make)
+    found = Neighbors(*steps.columns("neighbors", *FOUND))
+    order = np.argsort(found.query, kind="stable")  # those of a query are in order, in one file
+    return Neighbors(*(values[order] for values in found))
+
+
+def nearest_in(batches: Iterator[pa.RecordBatch], k: int, distances: bool) -> Iterator[pa.RecordBatch]:
+    """Blocks of neighbors -> the nearest of each query."""
+    if (table := whole(batches)) is not None:
+        found = Neighbors(*(flat(table[name], dtype) for name, dtype in FOUND.items()))
+        yield pa.record_batch(found.nearest(k, distances=distances)._asdict())
