@@ -155,12 +155,14 @@ def test_after_a_failure_the_next_kernel_is_heard_again(listened: list[str]) -> 
 
 @pytest.mark.parametrize("verb", ["dedup -o out", "pairs", "neighbors", "audit", "plan"])
 def test_every_verb_that_reads_says_that_it_compiles(folder: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    monkeypatch.setattr(NOTICE, "method", "")  # of an earlier test
     monkeypatch.setattr(NOTICE, "listen", lambda begun, ended: begun())
     (folder / "docs.jsonl").write_text("".join(json.dumps({"text": " ".join(words)}) + "\n" for words in TEXTS.values()))
     assert run(*verb.split(), "docs.jsonl").stderr.count(f"compiling kernels {ONCE}\n") == 1
 
 
 def test_each_action_on_an_index_says_once_that_it_compiles(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NOTICE, "method", "")
     monkeypatch.setattr(NOTICE, "listen", lambda begun, ended: (begun(), begun()))
     (folder / "docs.jsonl").write_text("".join(json.dumps({"id": id_, "text": " ".join(words)}) + "\n" for id_, words in TEXTS.items()))
     actions = ("create a", "build b docs.jsonl", "add a docs.jsonl", "add-new a docs.jsonl", "query a docs.jsonl", "update a docs.jsonl")

@@ -44,6 +44,11 @@ def inputs(folder: Path) -> Path:
             ["pairs", "--by", "words:5/containment", "--threshold", 0.8],
             f"--engine spark: --by words:5/containment compares texts without bands; {HERE}",
         ),
+        (
+            ["neighbors", "--by", "cosine", "--field", "numbers"],
+            f"--engine spark: --exact is required to find the nearest vectors; add it, or {HERE}",
+        ),
+        (["neighbors", "--by", "levenshtein"], "--master spark://127.0.0.1:1: no connection within 10 seconds"),
         (["dedup", "-o", "out"], "--master spark://127.0.0.1:1: no connection within 10 seconds (127.0.0.1 port 1: Connection refused); "),
     ],
 )
