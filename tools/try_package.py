@@ -34,8 +34,8 @@ EXTRAS = {
     "postgres": "psycopg",
     "valkey": "valkey",
 }
-#: Packages of the group `test` that the tests of one environment leave out: checkers, browsers, Spark.
-LEFT_OUT = re.compile(r"ruff|mypy|import-linter|sphinx|myst|pydata|pyspark|playwright|axe-")
+#: Packages of the group `test` that the tests of one environment leave out: checkers, browsers, Spark, other tools.
+LEFT_OUT = re.compile(r"ruff|mypy|import-linter|sphinx|myst|pydata|pyspark|playwright|axe-|datasketch|faiss")
 EPOCH = "1700000000"
 
 

@@ -19,7 +19,7 @@ from likewise.cli.flags import FLAGS
 from likewise.drawing.numbers import by_reason
 from likewise.items.normalize import normalize
 from likewise.methods import STEPS, SUFFIXES, UNITS, Measure, Text, parse, steps
-from pages import anchor_of, python_of, without_blocks
+from pages import anchor_of, python_of, said_by, without_blocks
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
@@ -157,7 +157,7 @@ WITH_PYTHON = [page for page in PAGES if "```python\n" in page.read_text()]
 
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.stem)
 def test_python_on_a_page_prints_what_it_says(page, capsys, tmp_path, monkeypatch):
-    """The blocks of a page run one after the other. What is printed stands behind ``print(...)  #``, or in lines that begin with ``# ``.
+    """The blocks of a page run one after the other. Those with other tools run in test_other_tools.py.
 
     A chart that a block writes is the figure of this name in ``figures``.
     """
@@ -165,8 +165,7 @@ def test_python_on_a_page_prints_what_it_says(page, capsys, tmp_path, monkeypatc
     (tmp_path / "docs").symlink_to(ROOT / "docs")  # pages read the data in docs/
     monkeypatch.chdir(tmp_path)
     exec(code, {})
-    said = re.findall(r"(?m)(?:print\(.*?#|^#) (.+)$", code)
-    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [line.rstrip() for line in said]
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == said_by(code)
     for figure in tmp_path.glob("*.svg"):
         assert figure.read_text() == (page.parent / "figures" / figure.name).read_text(), f"{figure.name}: run tools/make_figures.py"
 

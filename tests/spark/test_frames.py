@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import subprocess
 import sys
@@ -20,7 +21,9 @@ from likewise.engines.spark.frames import Ordered
 from likewise.errors import UsageError
 from likewise.records import Want
 from likewise.runs.frames import given
+from pages import blocks_of
 
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 #: Columns of many types, all of the number n of a row.
 TYPES = (
     "n",
@@ -161,6 +164,22 @@ def test_ids_are_those_of_the_order_without_a_column_of_ids(spark: Any) -> None:
         assert given(frame, None, order, {})[2].get("id") == id
     assert given(frame.withColumn("id", frame["n"]), None, "n", {})[2]["id"] == "id"
     assert given(frame, None, "n", {"id": "text"})[2]["id"] == "text"
+
+
+def test_the_code_for_users_of_mllib_finds_the_same_pairs_with_both(spark: Any) -> None:
+    """That of the page, on its texts."""
+    with lzma.open(DOCS / "applications/data/advisories.jsonl.xz") as lines:
+        frame = frame_of(spark, [{**json.loads(line), "n": n} for n, line in enumerate(lines)])
+    sides = []
+    for side in ("With MLlib", "With likewise on Spark"):
+        names: dict[str, Any] = {"frame": frame, "lw": lw}
+        [code] = [content for _, title, content in blocks_of((DOCS / "how-to/from-mllib.md").read_text()) if title == side]
+        exec(code, names)
+        found = names["found"]
+        rows = found if isinstance(found, list) else found.collect()
+        sides.append({(row["id_a"], row["id_b"]): round(row["similarity"], 3) for row in rows})
+    theirs, ours = sides
+    assert theirs == ours and len(ours) == 8
 
 
 #: By Spark Connect, without an output folder: against another DataFrame, and pairs.
