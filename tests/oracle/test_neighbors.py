@@ -316,7 +316,8 @@ def test_limit_is_inclusive_and_is_not_filled_up():
 
 
 @pytest.mark.parametrize(
-    ("size", "dtype"), [(1e-30, "f4"), (1e30, "f4"), (1e-300, "f8"), (1e-170, "f8"), (1e-30, "f8"), (1e170, "f8"), (1e300, "f8")]
+    ("size", "dtype"),
+    [(1e-30, "f4"), (1e30, "f4"), (1e-312, "f8"), (1e-300, "f8"), (1e-170, "f8"), (1e-30, "f8"), (1e60, "f8"), (1e170, "f8"), (1e300, "f8")],
 )
 @pytest.mark.parametrize("name", CODED)
 def test_numbers_of_any_size(name, size, dtype, monkeypatch):

@@ -72,8 +72,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def test_neighbors_are_those_of_one_machine(tmp_path, spark, monkeypatch, make, more):
-    """Queries and items are cut into slices of a few batches, and items into groups of sections, whose neighbors are merged."""
-    for name, value in (("SLICE_BYTES", 1 << 14), ("TASKS", 5)):
+    """Queries are cut into slices of 20, items into slices of a few batches and groups of sections, and several tasks merge the neighbors."""
+    for name, value in (("SLICE_BYTES", 1 << 14), ("FOUND_AT_ONCE", 150), ("MERGED_AT_ONCE", 2000), ("TASKS", 20), ("FEWEST_ROWS", 50)):
         monkeypatch.setattr(nearest, name, value)
     (tmp_path / "in").mkdir()
     choices, given = {**make(tmp_path / "in"), "k": 7, "threshold": None, **more}, tmp_path / "in"

@@ -30,6 +30,8 @@ CODED_AT_ONCE, CENTERED = 2048, 4096
 HELD, PRODUCT_QUERIES, PRODUCT_ITEMS, LOOKED_AT = 16384, 1024, 4096, 128
 #: By the bytes of a number: squares of greater sizes may overflow, and those of sizes below the reciprocal may vanish.
 LARGEST = {4: 1e15, 8: 1e150}
+#: Products of queries whose sizes are so many times that of the largest item may overflow float32.
+FAR = 1e30
 
 
 class Frame:
@@ -109,6 +111,8 @@ def vectors_near(search: Search, base: Vectors, queries: Vectors, out: Out) -> b
     items, sizes, codes = frame.seen(base, bits)
     asked, asked_sizes, asked_codes = (items, sizes, codes) if search.same else frame.seen(queries, bits)
     strange = np.isnan(asked_sizes) | np.isnan(sizes).any()
+    if exact:
+        strange |= asked_sizes * scale_of(frame, sizes) > FAR
     asked_sizes = np.where(strange, -1.0, asked_sizes)
     rule = rule_of(search, base)
     if not strange.all() and exact:
@@ -168,13 +172,17 @@ def in_order(rows: Vectors, codes: Words, sizes: Floats, k: int) -> Longs:
     return order[places - np.maximum.accumulate(np.where(begins, places, 0)) <= k]
 
 
+def scale_of(frame: Frame, sizes: Floats) -> float:
+    """The power of 2 by which the sizes of items become at most 1. Directions have size 1 already."""
+    return 1.0 if frame.direction else 2.0 ** min(-math.frexp(float(sizes.max()))[1], 1023)
+
+
 def by_products(rule: Rule, frame: Frame, items: Items, asked: Items, sizes: Floats, asked_sizes: Floats, start: int, end: int, out: Out) -> None:
     """Compare the queries start..end with all items, exactly.
 
     Products in float32 (BLAS) with a bound of their rounding select the pairs that the measure decides.
     """
-    search, dimension, largest = frame.search, items.rows.shape[1], float(sizes.max())
-    scale = 1.0 if frame.direction else 2.0 ** -math.frexp(largest)[1]
+    search, dimension, largest, scale = frame.search, items.rows.shape[1], float(sizes.max()), scale_of(frame, sizes)
     known = 1.0 if frame.direction else 0.0  # vectors of length 1 were rounded before the center was subtracted
     size = asked_sizes[start:end] * scale
     moved = np.where(size[:, None] < 0, np.float32(0), frame.moved(asked, start, end, scale))  # without those compared by the measure

@@ -115,7 +115,8 @@ class Spark:
     def in_order(self, items: Items, **more: np.ndarray) -> InOrder:
         """The items that the driver has as arrays, with more columns."""
         words = int(items.collection.column("size")[items.member].sum(dtype=np.int64))
-        return InOrder(items.number, items.scope, self.numbered(self.ranks()[items.member], **more), words, sides="side" in more)
+        numbered = self.numbered(self.sections, self.ranks()[items.member], **more)
+        return InOrder(items.number, items.scope, numbered, words, sides="side" in more)
 
     @property
     def of_parts(self) -> bool:
@@ -126,10 +127,14 @@ class Spark:
         """The ranks of all compared rows: int64[n]."""
         return reading.ranks(self.steps, "rows", self.chunks, of_parts=self.of_parts)
 
-    def numbered(self, rank: np.ndarray, **more: np.ndarray) -> NumberedRows:
+    @property
+    def sections(self) -> Sections:
+        """The sections of all compared rows."""
+        of_parts, files = self.of_parts, Files.of(self.steps, "rows")
+        return Sections.of((chunk.about for chunk in self.chunks), PART if of_parts else ROW, files, of_parts=of_parts)
+
+    def numbered(self, sections: Sections, rank: np.ndarray, **more: np.ndarray) -> NumberedRows:
         """The step of items, in the order of their numbers, with more columns. rank: int64[items]."""
-        of_parts = self.of_parts
-        sections = Sections.of((chunk.about for chunk in self.chunks), PART if of_parts else ROW, Files.of(self.steps, "rows"), of_parts=of_parts)
         columns = {"rank": rank, "first": rank, "part": np.zeros_like(rank), "number": np.arange(len(rank)), **more}
         order = np.argsort(rank)
         tables = []
@@ -150,11 +155,12 @@ class Spark:
             yield PairBlock(earlier, later, valued(Compared(*ratio), self.run.job))
 
     def nearest(self, rows: Collection, k: int) -> Nearest:
-        some, rank = searched(rows), self.ranks()
-        second = asking(rows, self.run, some)
+        some = searched(rows)
+        rank, second = self.ranks()[some], asking(rows, self.run, some)
         side = np.full(len(some), neighbors.BOTH) if self.run.alone else np.where(second, neighbors.QUERY, neighbors.ITEM)
         self.run.begin("searching for neighbors", 0, "items")
-        found = neighbors.nearest(self.steps, self.numbered(rank[some], side=side), rank[some], side, self.run.job, k)
+        items = self.numbered(self.sections.even(np.sort(rank), neighbors.section_rows(side)), rank, side=side)
+        found = neighbors.nearest(self.steps, items, rank, side, self.run.job, k)
         return Nearest(np.stack([some[found.query], some[found.item]], axis=1), found.value, True)
 
     def similar(self, items: InOrder) -> DataFrame:

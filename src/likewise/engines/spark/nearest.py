@@ -5,6 +5,8 @@ Only exact searches can be cut in this way: each part has all of its neighbors, 
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from likewise.engines.spark.blocks import flat, lists, packed, places, whole
+from likewise.engines.spark.blocks import flat, lists, packed, part_of, places, whole
 from likewise.engines.spark.comparing import words
 from likewise.engines.spark.sections import Numbered, of_numbers
 from likewise.engines.spark.steps import Steps
@@ -26,10 +28,12 @@ from likewise.stages.workers import ALONE
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: The number of tasks, if there are enough sections of items, and not more sections of queries.
-TASKS = 256
+#: The number of tasks, if sections have no more and no fewer rows than these.
+TASKS, MOST_ROWS, FEWEST_ROWS = 256, 1 << 16, 1 << 11
 #: Bytes of words of a slice: queries and items that a task holds at once.
 SLICE_BYTES = 64 << 20
+#: Neighbors of a slice of queries, and those that a task merges.
+FOUND_AT_ONCE, MERGED_AT_ONCE = 1 << 20, 1 << 21
 #: The sides of rows: queries, the items to find, and both if each item is a query.
 QUERY, ITEM, BOTH = 1, 2, 3
 #: A query, a neighbor and its value.
@@ -48,10 +52,10 @@ class Slice(NamedTuple):
         table = pa.Table.from_batches(batches)
         return cls(table["item"].to_numpy(), lists(table["sets"]), table["per"].to_numpy())
 
-    def having(self, value: int) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-        """The numbers and words of the items with a value of ``--per``."""
+    def having(self, value: int) -> Slice:
+        """Those with a value of ``--per``."""
         some = np.flatnonzero(self.per == value)
-        return self.item[some], words(*self.words, some)
+        return self if len(some) == len(self.per) else Slice(self.item[some], words(*self.words, some), self.per[some])
 
 
 class Neighbors(NamedTuple):
@@ -81,57 +85,73 @@ class Search:
     known: list[np.ndarray]  # the sections with items to find, in groups
     job: Job
     k: int
+    alone: bool  # each item is a query
+    merging: int  # tasks that merge the neighbors of a section of queries
+    slice_bytes: int
+    slice_queries: int
 
     @property
     def tasks(self) -> int:
         return len(self.asked) * len(self.known)
 
     def task(self, number: int) -> Iterator[pa.RecordBatch]:
-        """The neighbors of a section of queries in a group of sections, in blocks for one partition for all groups."""
+        """The neighbors of a section of queries in a group of sections, in blocks for the partitions that merge them."""
         place, group = divmod(number, len(self.known))
-        for queries in self.slices(int(self.asked[place]), QUERY):
+        at = places(len(self.asked) * self.merging)
+        for queries in self.slices(int(self.asked[place]), QUERY, self.slice_queries):
             best = NONE
             for section in self.known[group].tolist():
                 for items in self.slices(section, ITEM):
                     both = map(np.concatenate, zip(best, *self.compared(queries, items), strict=True))
                     best = Neighbors(*both).nearest(self.k, distances=self.job.distances)
-            yield packed(np.full(len(best.query), place), places(len(self.asked)), FOUND, **best._asdict())
+            yield packed(place * self.merging + part_of(best.query, self.merging), at, FOUND, **best._asdict())
 
-    def slices(self, section: int, side: int) -> Iterator[Slice]:
-        """The queries, or the items to find, of a section."""
+    def slices(self, section: int, side: int, most: int = sys.maxsize) -> Iterator[Slice]:
+        """The queries, or the items to find, of a section. most: of a slice."""
         held: list[pa.RecordBatch] = []
         for batch in self.rows.read(section, ["sets", "per"]):
             some = batch.filter(pc.greater(pc.bit_wise_and(batch["side"], side), 0))
-            if held and sum(each["sets"].nbytes for each in [*held, some]) > SLICE_BYTES:
-                yield Slice.of(held)
-                held = []
-            held += [some] if len(some) else []
+            for begin in range(0, len(some), most):
+                held.append(some.slice(begin, most))
+                if len(held) > 1 and (sum(map(len, held)) > most or sum(each["sets"].nbytes for each in held) > self.slice_bytes):
+                    yield Slice.of(held[:-1])
+                    held = held[-1:]
         if held:
             yield Slice.of(held)
 
     def compared(self, queries: Slice, items: Slice) -> Iterator[Neighbors]:
         """The neighbors of each query in a slice of items, for each value of ``--per``."""
-        values = np.intersect1d(queries.per, items.per) if self.job.options.per else [None]
-        for value in values:
-            (asked, theirs), (known, ours) = ((side.item, side.words) if value is None else side.having(value) for side in (queries, items))
-            same = len(asked) == len(known) and bool((asked == known).all())
-            found = self.job.compared.nearest(ours, theirs, self.k, self.job, same=same, workers=ALONE)
-            yield Neighbors(asked[found.query], known[found.item], found.value)
+        for value in np.intersect1d(queries.per, items.per).tolist():
+            asked, known = queries.having(value), items.having(value)
+            found = self.job.compared.nearest(known.words, asked.words, self.k + self.alone, self.job, same=False, workers=ALONE)
+            near = Neighbors(asked.item[found.query], known.item[found.item], found.value)
+            others = near.query != near.item if self.alone else slice(None)
+            yield Neighbors(*(values[others] for values in near))
+
+
+def section_rows(side: np.ndarray) -> int:
+    """The number of rows of a section. side: int64[n] of the items."""
+    queries, items = (int(np.count_nonzero(side & which)) for which in (QUERY, ITEM))
+    return min(max(math.isqrt(queries * items // TASKS), queries // TASKS, items // TASKS, FEWEST_ROWS), MOST_ROWS)
 
 
 def nearest(steps: Steps, rows: Numbered, ranks: np.ndarray, side: np.ndarray, job: Job, k: int) -> Neighbors:
     """The step of neighbors. ranks, side: int64[n] of the items, by their numbers in ``rows``."""
     sections = rows.sections.of_ranks(ranks)
-    asked, known = (np.unique(sections[side & which > 0]) for which in (QUERY, ITEM))
-    if not len(asked) or not len(known):
+    of_queries, of_items = (sections[side & which > 0] for which in (QUERY, ITEM))
+    if not len(of_queries) or not len(of_items):
         return NONE
-    groups = max(1, min(len(known), TASKS // max(1, len(asked))))
-    search = Search(rows, asked, np.array_split(known, groups), job, k)
+    (asked, queries), known = np.unique(of_queries, return_counts=True), np.unique(of_items)
+    groups = max(1, min(len(known), TASKS // len(asked)))
+    k = min(k, len(of_items))
+    merging = 1 + int(queries.max()) * min(k * groups, len(of_items)) // MERGED_AT_ONCE
+    alone = bool((side == BOTH).any())
+    search = Search(rows, asked, np.array_split(known, groups), job, k, alone, merging, SLICE_BYTES, max(1, FOUND_AT_ONCE // k))
 
     def make() -> DataFrame:
         tasks = mapped(steps.session.range(0, search.tasks, 1, search.tasks), partial(of_numbers, function=search.task), schema(FOUND))
         types = ", ".join(f"{name} {'double' if dtype is np.float64 else 'long'}" for name, dtype in FOUND.items())
-        return mapped(tasks.repartition(len(asked), "place"), partial(nearest_in, k=k, distances=job.distances), types)
+        return mapped(tasks.repartition(len(asked) * merging, "place"), partial(nearest_in, k=k, distances=job.distances), types)
 
     steps.table("neighbors", make)
     found = Neighbors(*steps.columns("neighbors", *FOUND))

@@ -85,6 +85,10 @@ class Sections(NamedTuple):
                 nbytes, number = about["place"][2], about[rows]
         return cls(np.unique(np.array([*ends, max(last, ends[-1] + 1)], np.int64)), what, files)
 
+    def even(self, ranks: np.ndarray, number: int) -> Sections:
+        """Sections with so many of some rows each. ranks: int64[n] of these rows, ascending."""
+        return self._replace(ends=np.concatenate([[0], ranks[number::number], ranks[-1:] + 1]))
+
     @property
     def number(self) -> int:
         """The number of sections."""
