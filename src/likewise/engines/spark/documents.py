@@ -112,7 +112,8 @@ class Rows(Numbered):
         """Return the column of ids of a side: 0, 1 or `collection.BOTH`."""
         if side not in self._ids:
             facts = reduce(IdFacts.merged, map(id_facts_in, self._of_side(side)), IdFacts())
-            self._ids[side] = Ids(facts, facts.number > 0 and not facts.ways and identities.quoted(*self._ids_of(side), facts.whole))
+            several = facts.number > 0 and not facts.ways
+            self._ids[side] = Ids(facts, several and identities.quoted(*self._ids_of(side), facts.whole, self.parts(facts.number)))
         return self._ids[side]
 
     def _ids_of(self, side: int) -> tuple[DataFrame, identities.Within]:

@@ -66,10 +66,10 @@ class Within(NamedTuple):
     end: int
 
 
-def quoted(frame: DataFrame, rows: Within, whole_numbers: bool) -> bool:
-    """True if two different ids have the same plain text (`io.idcolumn.ambiguous`). frame: rank long, id binary."""
+def quoted(frame: DataFrame, rows: Within, whole_numbers: bool, parts: int) -> bool:
+    """True if two different ids have the same plain text (`io.idcolumn.ambiguous`). frame: rank long, id binary. parts: for both groupings."""
     words = mapped(frame, partial(texts_of, rows=rows, whole_numbers=whole_numbers), "plain long, id long")
-    return bool(words.distinct().groupBy("plain").count().where("count > 1").take(1))
+    return bool(words.repartition(parts, "plain").distinct().groupBy("plain").count().where("count > 1").take(1))
 
 
 def texts_of(batches: Iterator[pa.RecordBatch], rows: Within, whole_numbers: bool) -> Iterator[pa.RecordBatch]:

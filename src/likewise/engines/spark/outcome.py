@@ -283,15 +283,16 @@ class Outcome:
     def heads_differ(self, side: int) -> bool:
         """True if all representatives have ids, or positions that stand for ids, which differ."""
         documents, ids = self.documents, self.documents.ids(side)
+        parts = documents.parts(self.found.steps.rows("clusters"))
         heads = self.found.steps.frame("clusters").where("rank = head").selectExpr("head", "rank_id as head_id")
         if not ids.there:
             found = mapped(heads.select("head"), partial(positions, numbering=documents.numbering, begins=documents.begins), "position long")
-            return not found.groupBy("position").count().where("count > 1").take(1)
+            return not found.repartition(parts, "position").groupBy("position").count().where("count > 1").take(1)
         texts = heads.selectExpr("head as rank", "head_id as id")
         if texts.where("id is null").take(1):
             return False
         every = Within(documents.numbering, 0, len(documents))
-        return not identities.repeated(texts, every, ids, documents.parts(self.found.steps.rows("clusters")))[0]
+        return not identities.repeated(texts, every, ids, parts)[0]
 
 
 def known(some: Removed) -> np.ndarray:

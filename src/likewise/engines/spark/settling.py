@@ -98,7 +98,7 @@ def blocks_for(pairs: int) -> int:
 def equal_blocks(pairs: DataFrame, number: int, blocks: int) -> np.ndarray:
     """The first items of all blocks but the first, int64[..]: blocks of about equally many pairs, from counts of slices of the items."""
     width = max(1, -(-number // SLICES))
-    slices = pairs.selectExpr(f"later div {width} as slice").groupBy("slice").count().collect()
+    slices = pairs.selectExpr(f"later div {width} as slice").groupBy("slice").count().coalesce(1).collect()
     counts = np.zeros(SLICES, np.int64)
     counts[[row["slice"] for row in slices]] = [row["count"] for row in slices]
     ends = np.cumsum(counts)
