@@ -1,4 +1,4 @@
-"""Fixtures for tests on Spark. ./test runs this folder in one process, so that all share a cluster."""
+"""Fixtures for tests on Spark. ./test runs this folder in one process, so that all share a cluster, and most of them a session."""
 
 from __future__ import annotations
 
@@ -9,17 +9,31 @@ import pytest
 
 from likewise.engines.spark import clustered, sections
 from likewise.engines.spark.session import opened
-from spark_cluster import Cluster, cluster
+from object_store import Objects, serving_objects
+from spark_cluster import Cluster
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share a session come last, so that it is the only one from then on; and of these, one that kills a worker."""
+    items.sort(key=lambda item: [name in getattr(item, "fixturenames", ()) for name in ("spark", "mortal")])
 
 
 @pytest.fixture(scope="session")
-def standalone() -> Iterator[Cluster]:
-    """The cluster of this process, whose variables are in its environment."""
+def store() -> Iterator[Objects]:
+    """An object store."""
+    with serving_objects() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def standalone(store: Objects) -> Iterator[Cluster]:
+    """A cluster whose workers have access to the object store. Its variables are in the environment of this process."""
     with pytest.MonkeyPatch.context() as patch:
-        found = cluster()
+        found = Cluster(store.access)
         for name, value in found.env.items():
             patch.setenv(name, value)
         yield found
+        found.end()
 
 
 @pytest.fixture(scope="session")
@@ -28,11 +42,20 @@ def connect(standalone: Cluster) -> str:
     return standalone.connect()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def spark(standalone: Cluster) -> Iterator[Any]:
-    """An active session on the cluster."""
+    """An active session on the cluster. Its executors stay, and each of their processes imports and compiles what it needs once."""
     with opened(standalone.master) as session:
         yield session
+
+
+@pytest.fixture
+def mortal(standalone: Cluster) -> Iterator[str]:
+    """The name of a worker that the test may kill. Then another one with this name takes its place."""
+    yield "worker2"
+    if standalone.workers() == 1:
+        standalone.begin_worker("worker2")
+        standalone.until(lambda: standalone.workers() == 2, "a new worker")
 
 
 @pytest.fixture(autouse=True)

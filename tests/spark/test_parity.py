@@ -12,6 +12,7 @@ from engine_jobs import JOBS, LARGE, halved, lines, words
 
 import likewise as lw
 from likewise.engines.spark import hot, lazily, ordered, removed, settling
+from likewise.engines.spark.session import changed
 from likewise.runs import removal, tables
 from likewise.stages import walk
 from likewise.stages.settle import most_similar
@@ -66,8 +67,8 @@ def test_partitions_tasks_and_batches_do_not_change_a_byte(tmp_path, spark, monk
     local = lw.dedup(tmp_path / "in", out=tmp_path / "local", **choices)
     assert local.report.get("units", local.report["counts"])["removed_near"] > 30
     assert (local.report["budget"]["cut"] > 0) == (job == "banners")
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", batch)
-    agree(local, on_spark(spark, tmp_path / "in", tmp_path / "spark", parts, task, **choices))
+    with changed(spark, {"spark.sql.execution.arrow.maxRecordsPerBatch": str(batch)}):
+        agree(local, on_spark(spark, tmp_path / "in", tmp_path / "spark", parts, task, **choices))
     assert sliced or job != "banners"
 
 

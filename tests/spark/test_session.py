@@ -97,8 +97,9 @@ def test_the_active_session_is_used_and_left_as_it_was(standalone: Cluster, tmp_
         assert [*tmp_path.iterdir()] == []
 
 
-def test_executors_with_another_likewise_are_refused_by_name(standalone: Cluster, tmp_path: Path) -> None:
-    """Executors import a copy, whose version differs, and whose kernels then too."""
+def test_executors_with_another_likewise_are_refused_by_name(standalone: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executors import a copy, whose version differs, and whose kernels then too. Each task is a process of its own."""
+    monkeypatch.setattr(reach, "TASKS", 2)
     shutil.copytree(Path(SOURCE) / "likewise", tmp_path / "likewise", ignore=shutil.ignore_patterns("__pycache__"))
     init = tmp_path / "likewise" / "__init__.py"
     text = init.read_text()

@@ -23,6 +23,8 @@ class Objects:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        #: The variables with which other processes find the store.
+        self.access = {"AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
         self.requests: list[Request] = []
         self.fault: Callable[[str, str], bool] = lambda method, path: False
         self.files = fs.S3FileSystem(

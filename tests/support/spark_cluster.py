@@ -19,7 +19,6 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -33,7 +32,7 @@ PATIENCE = 120
 MEMORY = "700m"
 #: Options of Java that halve the processor time of short runs.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-#: Settings of all drivers: small heaps, no web pages, and a lost executor is noticed within a minute.
+#: Settings of all drivers: small heaps, no web pages, a lost executor is noticed within a minute, and files that it held are asked for again at once.
 DEFAULTS = {
     "spark.driver.extraJavaOptions": JAVA,
     "spark.executor.extraJavaOptions": JAVA,
@@ -44,6 +43,7 @@ DEFAULTS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.network.timeout": "60s",
     "spark.network.timeoutInterval": "20s",
+    "spark.shuffle.io.retryWait": "100ms",
     "spark.master.rest.enabled": "false",
 }
 MASTER, WORKER = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
@@ -172,9 +172,3 @@ def descendants(pid: int) -> list[int]:
     except OSError:
         return []
     return [found for child in begun for found in (*descendants(child), child)]
-
-
-@cache
-def cluster() -> Cluster:
-    """The cluster that the tests of this process share. It ends with the process."""
-    return Cluster()
