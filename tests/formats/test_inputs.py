@@ -19,8 +19,9 @@ from pyarrow import ipc
 import likewise as lw
 from likewise.errors import DataError, UsageError
 from likewise.io import formats
-from likewise.io.inputs import TEXT_FILES, printable, resolve
+from likewise.io.inputs import TEXT_FILES, resolve
 from likewise.io.manifest import check_output
+from likewise.io.source_names import printable
 from likewise.records import NO_TEXT, TEXT, Want
 
 LINE = b'{"id": 1, "text": "x"}\n'

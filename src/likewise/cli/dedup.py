@@ -323,7 +323,7 @@ def sources_of(inputs: list[Path], options: Options, out: Path | None) -> Source
 
 def named(sources: Sequence[Any], *, piped: bool) -> Iterator[dict[str, Any]]:
     """Name, size and format of each source."""
-    from likewise.io.inputs import printable
+    from likewise.io.source_names import printable
 
     for source in sources:
         yield {"source": printable(source.name), "bytes": source.size, "format": getattr(source.format, "__name__", "").rpartition(".")[2]}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from likewise.choices import TAKES
 from likewise.cli.screen import Screen, counted, duration, percent, size, typed, width
 from likewise.cli.verbs import INPUTS, inputs, verb
-from likewise.drawing.numbers import shown
+from likewise.drawing.numbers import few, shown
 from likewise.io.address import place
 from likewise.kinds.kind import ASKED, TARGET
 from likewise.messages import in_document
@@ -168,8 +168,6 @@ def described(plan: Plan, by: str) -> Iterator[str]:
     yield from table(plan, at)
     yield ""
     sample = plan.model.density.sample
-    from likewise.planning.plan import few
-
     known = f"estimated from a sample of {sample:,}" if sample else "assuming that few are similar"
     pairs = f"{few(plan.candidates * plan.items)} pairs ({few(plan.candidates)} per item)"
     yield f"For {counted(plan.items, 'item')} of {length(plan, by)}:"

@@ -26,6 +26,15 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def few(number: float) -> str:
+    """Return a prediction, rounded to two digits.
+
+    >>> few(12345.6), few(3.14159), few(0.00123)
+    ('12,000', '3.1', '0.0012')
+    """
+    return f"{number:.2g}" if number < 99.5 else f"{float(f'{number:.2g}'):,.0f}"
+
+
 def share(part: float, whole: float) -> str:
     """A fraction in per cent; 0 and 100 only if they are exact.
 

@@ -15,7 +15,8 @@ from likewise.errors import DataError, UsageError
 from likewise.explorer.waiting import still_waited_for
 from likewise.io import storage
 from likewise.io.address import Address, place
-from likewise.io.inputs import printable, resolve
+from likewise.io.inputs import resolve
+from likewise.io.source_names import printable
 from likewise.messages import quoted
 from likewise.records import Chunk, Records, Want
 from likewise.report.contents import Contents

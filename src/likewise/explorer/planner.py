@@ -10,14 +10,13 @@ import numpy as np
 
 from likewise import methods
 from likewise.drawing.curves import for_page
-from likewise.drawing.numbers import percent, size
+from likewise.drawing.numbers import few, percent, size
 from likewise.errors import LikewiseError, UsageError
 from likewise.explorer.output import Output
 from likewise.explorer.pages import Request, Shown
 from likewise.messages import in_document
 from likewise.planning import Plan, choose
 from likewise.planning.families import family_for
-from likewise.planning.plan import few
 from likewise.report import curve
 from likewise.runs.pilot import sampled
 from likewise.runs.sample import Pilot

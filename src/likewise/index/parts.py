@@ -280,7 +280,7 @@ class Parts:
         return out
 
     def scan(self, after: int = -1, most: int = 4096) -> Iterator[tuple[np.ndarray, Items]]:
-        return chain.from_iterable(piece.part.scan(piece.gone, after, most) for piece in self.pieces if piece.part.last > after)
+        return chain.from_iterable(group.scan(after, most) for group in self.groups if group.last > after)
 
 
 class Overfull:
@@ -348,7 +348,8 @@ class Overfull:
 
 def merged(view: Parts, parts: Sequence[Part], building: Callable[[], Building]) -> list[Segment]:
     """The living items of some parts in new segments: equal to those of a bulk load of these items."""
-    return laid((block for piece in view.pieces if piece.part in parts for block in piece.part.scan(piece.gone, -1, BLOCK)), building)
+    pieces = tuple(piece for piece in view.pieces if piece.part in parts)
+    return laid(replace(view, pieces=pieces, _several=Together()).scan(-1, BLOCK), building)
 
 
 def numbered(blocks: Iterable[Items]) -> Iterator[tuple[np.ndarray, Items]]:

@@ -163,7 +163,7 @@ class Postgres:
         begin = "begin isolation level repeatable read read only; select next, items, 'SCHEMA.items'::regclass::oid::bigint from SCHEMA.state"
         with self.connections.told():
             connection = self.connections.take()
-            view = PostgresView(self, connection)
+            view = PostgresView(self.connections, connection, self.words)
             cursor = connection.execute(named(begin))
             cursor.nextset()
             following, view.items, made = cursor.fetchone()

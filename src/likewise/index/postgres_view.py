@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from likewise.index.meeting import met, together
-from likewise.index.postgres_wire import Blobs, integers
-from likewise.index.servers import banded, copies_of, copy_bytes, slots_of, unbanded
+from likewise.index.postgres_wire import Blobs, Connections, integers
+from likewise.index.servers import Words, banded, copies_of, copy_bytes, slots_of, unbanded
 from likewise.index.store import Contents, Items, Members
 from likewise.stages import candidates
-
-if TYPE_CHECKING:
-    from likewise.index.postgres import Postgres
 
 #: Queries that are looked up at once, and the rows that they may take. Beyond, queries are looked up one by one, and in the end in the server.
 TOGETHER, ROWS, ROWS_OF_ONE = 64, 1024, 8192
@@ -76,18 +73,18 @@ class PostgresView:
     last: int
     items: int
 
-    def __init__(self, store: Postgres, connection: Any):
-        self.store, self.connection = store, connection
+    def __init__(self, connections: Connections, connection: Any, words: Words):
+        self.connections, self.connection, self.words = connections, connection, words
         self._seen: dict[int, Content] = {}  # those that `members` found last, of which more will be asked
-        store.connections.until_end_of(self, connection)
+        connections.until_end_of(self, connection)
 
     def __len__(self) -> int:
         return self.items
 
     def read(self, query: str, *arguments: Any) -> list[Any]:
         """The rows that a query finds."""
-        with self.store.connections.told():
-            rows: list[Any] = self.connection.execute(self.store.connections.named(query), arguments or None, binary=True).fetchall()
+        with self.connections.told():
+            rows: list[Any] = self.connection.execute(self.connections.named(query), arguments or None, binary=True).fetchall()
         return rows
 
     def members(self, keys: np.ndarray, copy: np.ndarray) -> Members:
@@ -120,7 +117,7 @@ class PostgresView:
 
     def contents(self, numbers: np.ndarray) -> Contents:
         """Contents that the last `members` found need no query."""
-        return self.store.words.contents(self._contents(numbers))
+        return self.words.contents(self._contents(numbers))
 
     def _contents(self, numbers: np.ndarray) -> list[Content]:
         seen, wanted = self._seen, numbers.tolist()
@@ -151,7 +148,7 @@ class PostgresView:
             number, ids, copy, size, keys, slots, words = zip(*rows, strict=True)
             numbers = np.array(number, np.int64)
             sizes = np.array(size, np.uint32)
-            yield numbers, Items(ids, keys_of(keys), copies_of(copy), sizes, self.store.words.unpacked(words), slots_of(slots))
+            yield numbers, Items(ids, keys_of(keys), copies_of(copy), sizes, self.words.unpacked(words), slots_of(slots))
             after = number[-1]
 
 

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -23,7 +23,6 @@ from likewise.compiled.holding import Steady
 from likewise.errors import FormatError, UsageError
 from likewise.index.files import Arrays, Held, Writing, damaged
 from likewise.index.overfull import Heads, budget, kept_of
-from likewise.index.several import Several
 from likewise.index.store import KEY_BITS, Items
 from likewise.kernels import compact_sets, segments, sorted_bands
 from likewise.kernels.records import record_of
@@ -38,8 +37,6 @@ SUFFIXES = (".bands", ".items", ".sets")
 ARRAYS = (9, (0, 1, 3, 5, 6)), (10, (0, 1, 2, 3)), (5, ())
 #: The array of a band's file with the rows of heads of overfull buckets; their keys follow.
 HEADS = 7
-#: Contents whose keys are gathered from the bands at once, when items are read in order.
-AT_ONCE = 1 << 20
 members, firsts = Steady(segments.members), Steady(segments.firsts)
 #: Bytes of arrays about overfull buckets that a part keeps in memory.
 KEPT = 64 << 20
@@ -278,23 +275,6 @@ class Segment:
         out = np.empty(len(copy), np.int64)
         self._checked(segments.rows_with(self._of_items, self._copies, copy, out))
         return out
-
-    # --- what items are
-
-    def scan(self, gone: np.ndarray, after: int, most: int) -> Iterator[tuple[np.ndarray, Items]]:
-        """The living items above a number, in order, with their numbers."""
-        items = places_of(~gone, self.items) if len(gone) else np.arange(self.items)
-        items = items[np.searchsorted(self.numbers(items), after, side="right") :]
-        for begin in range(0, len(items), max(most, AT_ONCE)):
-            mine = items[begin : begin + max(most, AT_ONCE)]
-            needed, inverse = np.unique(self.rows(mine), return_inverse=True)
-            all_ = Several([self], [gone])
-            keys = np.column_stack([self.keys(needed, band) for band in range(self.form.bands)])
-            for at in range(0, len(mine), most):
-                some, rows = mine[at : at + most], inverse[at : at + most]
-                numbers = self.numbers(some)
-                copy, size, words, slots = all_.contents(numbers)
-                yield numbers, Items(all_.ids(numbers), keys[rows], copy, size, words, slots)
 
 
 def is_ends(ends: Ends, count: int) -> bool:

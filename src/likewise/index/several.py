@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from likewise.compiled.holding import Steady
-from likewise.index.store import Contents
+from likewise.index.segment import Segment, places_of
+from likewise.index.store import Contents, Items
 from likewise.kernels import several
-
-if TYPE_CHECKING:
-    from likewise.index.segment import Segment
 
 look, shares_after, living_copies, find = map(Steady, (several.look, several.shares_after, several.living_copies, several.find))
 describe, full_words, compact_words, slots = map(Steady, (several.describe, several.full_words, several.compact_words, several.slots))
 id_places, id_bytes = map(Steady, (several.id_places, several.id_bytes))
 NO_WORDS, ALL = np.zeros(0, np.uint64), 1 << 62
+#: Contents whose keys are gathered from the bands at once, when items are read in order.
+AT_ONCE = 1 << 20
 
 
 class Several:
@@ -86,6 +85,23 @@ class Several:
         text = np.empty(self._checked(id_places(self._table, numbers, places)), np.uint8)
         self._checked(id_bytes(self._table, places, text))
         return cut(text.tobytes(), places[2])
+
+    def scan(self, after: int, most: int) -> Iterator[tuple[np.ndarray, Items]]:
+        """The living items above a number, in order, with their numbers."""
+        for segment, gone in zip(self._segments, self._gone, strict=True):
+            if segment.last > after:
+                yield from self._scanned(segment, gone, after, most)
+
+    def _scanned(self, segment: Segment, gone: np.ndarray, after: int, most: int) -> Iterator[tuple[np.ndarray, Items]]:
+        items = places_of(~gone, segment.items) if len(gone) else np.arange(segment.items)
+        items = items[np.searchsorted(segment.numbers(items), after, side="right") :]
+        for begin in range(0, len(items), max(most, AT_ONCE)):
+            mine = items[begin : begin + max(most, AT_ONCE)]
+            needed, inverse = np.unique(segment.rows(mine), return_inverse=True)
+            keys = np.column_stack([segment.keys(needed, band) for band in range(self.form.bands)])
+            for at in range(0, len(mine), most):
+                numbers = segment.numbers(mine[at : at + most])
+                yield numbers, Items(self.ids(numbers), keys[inverse[at : at + most]], *self.contents(numbers))
 
 
 def cut(text: bytes, lengths: np.ndarray) -> list[bytes]:

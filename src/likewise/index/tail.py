@@ -219,8 +219,8 @@ class Recent:
         text, ends = self._rest.text, self._rest.id_ends
         return [text[begin:end].tobytes() for begin, end in zip(ends[items].tolist(), ends[items + 1].tolist(), strict=True)]
 
-    def scan(self, gone: np.ndarray, after: int, most: int) -> Iterator[tuple[np.ndarray, Items]]:
-        items = places_of(~gone, self.items) if len(gone) else np.arange(self.items)
+    def scan(self, after: int, most: int) -> Iterator[tuple[np.ndarray, Items]]:
+        items = places_of(~self._gone, self.items) if len(self._gone) else np.arange(self.items)
         items = items[self._rest.numbers[items] > after]
         for begin in range(0, len(items), most):
             some = items[begin : begin + most]

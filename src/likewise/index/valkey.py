@@ -108,7 +108,7 @@ class Valkey:
         (made,), (following, items) = self.server.several(("HMGET", self.server.key("A"), "made"), ("HMGET", self.server.key("S"), "next", "items"))
         if made != self.made.encode():
             raise UsageError(f"{self.where} was created again since it was opened; open it again")
-        return ValkeyView(self, int(following) - 1, int(items))
+        return ValkeyView(self.server, self.settings, int(following) - 1, int(items))
 
     def write(self, change: Change) -> Outcome:
         """Apply a change in one call of the server. After more than 10,000 items since ``after``, conflict is True without a further look."""

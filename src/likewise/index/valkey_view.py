@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from likewise.errors import FormatError
 from likewise.index.meeting import Finer, first_met, next_bands, together
-from likewise.index.servers import COPY_BYTES, banded, copies_of, copy_bytes, slots_of, unbanded
+from likewise.index.servers import COPY_BYTES, Words, banded, copies_of, copy_bytes, slots_of, unbanded
 from likewise.index.store import Contents, Items, Members
-from likewise.index.valkey_wire import big, packed, unpacked
+from likewise.index.valkey_wire import Server, big, packed, unpacked
 from likewise.stages import candidates
-
-if TYPE_CHECKING:
-    from likewise.index.valkey import Valkey
 
 #: Queries that are looked up at once; and items, of which the server reads so many without doing anything else.
 TOGETHER, AT_ONCE = 256, 1024
@@ -54,9 +51,10 @@ class ValkeyView:
     whoever finds nothing similar, and writes only if nothing came after ``last``, has added nothing twice.
     """
 
-    def __init__(self, store: Valkey, last: int, items: int):
-        self.store, self.last, self.items = store, last, items
-        self.run, self.call, self.key = store.server.run, store.server.call, store.server.key
+    def __init__(self, server: Server, settings: dict[str, Any], last: int, items: int):
+        self.server, self.words, self.last, self.items = server, Words(settings), last, items
+        self.bands, self.slots = settings["bands"], settings.get("slots") or 0
+        self.run, self.call, self.key, self.where = server.run, server.call, server.key, server.place.shown
         self._seen: dict[int, Content] = {}  # those that `members` found last
         self._ids: dict[int, bytes] = {}  # of items that were found with their contents
 
@@ -78,7 +76,7 @@ class ValkeyView:
                 seen |= self._look(np.array(sorted({*met.content.tolist()} - seen.keys()), np.int64))
                 here = np.array([seen[number].size > 0 for number in met.content.tolist()], bool)  # a copy of a query may be empty
                 return met._replace(query=met.query[here], content=met.content[here])
-        raise FormatError(f"{self.store.where}: buckets name items that are not there; check() says which")
+        raise FormatError(f"{self.where}: buckets name items that are not there; check() says which")
 
     def _met(self, keys: np.ndarray, copy: np.ndarray) -> Members:
         """The members of buckets that the queries meet, up to ``last``. Raises RemovedError."""
@@ -127,7 +125,7 @@ class ValkeyView:
     def _look(self, numbers: np.ndarray) -> dict[int, Content]:
         """Contents by the numbers of their first items. Raises RemovedError."""
         found: dict[int, Content] = {}
-        bands = self.store.bands
+        bands = self.bands
         for at in range(0, len(numbers), AT_ONCE):
             some = numbers[at : at + AT_ONCE]
             for number, one in zip(some.tolist(), self.call("look", bands, COPIES, packed(some)), strict=True):
@@ -143,16 +141,16 @@ class ValkeyView:
 
     def _fields(self, record: bytes) -> tuple[bytes, bytes, int, bytes, bytes, bytes]:
         """The fields of a record that has its content, up to its words."""
-        at = HEAD + 8 * self.store.bands
+        at = HEAD + 8 * self.bands
         length = int.from_bytes(record[at : at + 4], "big")
         slots = at + 4 + length
-        words = slots + (self.store.settings.get("slots") or 0)
+        words = slots + self.slots
         size = int.from_bytes(record[HEAD - 4 : HEAD], "big")
         return record[at + 4 : slots], record[1 : 1 + COPY_BYTES], size, record[HEAD:at], record[slots:words], record[words:]
 
     def contents(self, numbers: np.ndarray) -> Contents:
         """Contents that the last `members` found; one that it did not find must be there still."""
-        return self.store.words.contents(self._contents(numbers))
+        return self.words.contents(self._contents(numbers))
 
     def _contents(self, numbers: np.ndarray) -> list[Content]:
         seen, wanted = self._seen, numbers.tolist()
@@ -160,7 +158,7 @@ class ValkeyView:
             try:
                 seen = self._seen = seen | self._look(np.array(missing, np.int64))
             except RemovedError:
-                raise FormatError(f"{self.store.where}: a content was removed since the view was made; make another view") from None
+                raise FormatError(f"{self.where}: a content was removed since the view was made; make another view") from None
         return [seen[number] for number in wanted]
 
     def copies(self, numbers: np.ndarray, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -169,7 +167,7 @@ class ValkeyView:
         for one in self._contents(numbers):
             all_numbers, ids = one.copies, one.ids
             if ids is None:
-                raw, ids = self.call("copies", self.store.bands, one.copy)
+                raw, ids = self.call("copies", self.bands, one.copy)
                 all_numbers = unpacked([raw])
                 known = all_numbers <= self.last
                 all_numbers, ids = all_numbers[known], [id for id, old in zip(ids, known.tolist(), strict=True) if old]
@@ -183,9 +181,9 @@ class ValkeyView:
         seen, wanted = self._seen, numbers.tolist()
         found = {number: seen[number].id for number in wanted if number in seen} | self._ids
         if missing := sorted({*wanted} - found.keys()):
-            answers = self.call("ids", self.store.bands, packed(np.array(missing, np.int64)))
+            answers = self.call("ids", self.bands, packed(np.array(missing, np.int64)))
             if None in answers:
-                raise FormatError(f"{self.store.where}: an item was removed since the view was made; make another view")
+                raise FormatError(f"{self.where}: an item was removed since the view was made; make another view")
             found.update(zip(missing, answers, strict=True))
         return [found[number] for number in wanted]
 
@@ -202,12 +200,12 @@ class ValkeyView:
             _, copy, size, keys, slots, words = zip(*fields, strict=True)
             sizes = np.array(size, np.uint32)
             own = unbanded(np.frombuffer(b"".join(keys), ">i8").astype(np.int64)).reshape(len(ids), -1)
-            yield numbers, Items(ids, own, copies_of(copy), sizes, self.store.words.unpacked(words), slots_of(slots))
+            yield numbers, Items(ids, own, copies_of(copy), sizes, self.words.unpacked(words), slots_of(slots))
 
     def _blocks(self, after: int, most: int) -> Iterator[tuple[np.ndarray, list[bytes], list[bytes], list[bool]]]:
         """Numbers, ids, records with contents, and whether an item has its content itself."""
         for first in range(after + 1, self.last + 1, min(most, AT_ONCE)):
-            rows = self.call("scan", self.store.bands, first, min(first + min(most, AT_ONCE) - 1, self.last))
+            rows = self.call("scan", self.bands, first, min(first + min(most, AT_ONCE) - 1, self.last))
             if rows:
                 numbers, ids, records, own = zip(*rows, strict=True)
                 yield np.array(numbers, np.int64), list(ids), list(records), [flag == 1 for flag in own]
@@ -227,10 +225,10 @@ class ValkeyView:
             named = [(number, self._fields(record)) for number, record, first in zip(numbers.tolist(), records, own, strict=True) if first]
             contents += len(named)
             buckets = [[self.key(b"b" + keys[at : at + 8]) for at in range(0, len(keys) * (size > 0), 8)] for _, (_, _, size, keys, _, _) in named]
-            lists = self.store.server.several(*(("MGET", self.key(b"h" + one[1]), *own) for (_, one), own in zip(named, buckets, strict=True)))
+            lists = self.server.several(*(("MGET", self.key(b"h" + one[1]), *own) for (_, one), own in zip(named, buckets, strict=True)))
             for (number, (_, _, size, _, _, words)), (first, *rest) in zip(named, lists, strict=True):
                 entries += len(rest)
-                if len(words) not in (0, size * self.store.words.bytes):
+                if len(words) not in (0, size * self.words.bytes):
                     found.append(f"item {number} has {len(words)} bytes of words, which is not what its size {size} takes")
                 if first is None or int.from_bytes(first, "big") != number:
                     found.append(f"the content of item {number} is not found by its copy hash")
@@ -241,7 +239,7 @@ class ValkeyView:
     def bytes(self, most: int) -> int:
         """The memory that all items take, by that of a few."""
         sizes = []
-        server = self.store.server
+        server = self.server
         for numbers, ids, records, own in self._blocks(max(-1, self.last - most), AT_ONCE):
             for number, id, record, first in zip(numbers, ids, records, own, strict=True):
                 _, copy, size, keys, _, _ = self._fields(record)

@@ -7,7 +7,8 @@ from contextlib import suppress
 
 import numpy as np
 
-from likewise.io.inputs import Source, printable
+from likewise.io.inputs import Source
+from likewise.io.source_names import printable
 from likewise.records import Want
 
 #: Errors that end only their source: a damaged source is skipped here, and reported when it is read.

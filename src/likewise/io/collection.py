@@ -22,18 +22,19 @@ from likewise.io.dimensions import first_dimension, has_other_dimension, with_di
 from likewise.io.facts import facts_of
 from likewise.io.formats.text import Files
 from likewise.io.idcolumn import IdColumn, id_column
-from likewise.io.inputs import Source, printable
+from likewise.io.inputs import Source
 from likewise.io.numbered import Named, Numbered
 from likewise.io.part import Part, Parts
 from likewise.io.places import marked
 from likewise.io.room import CHUNK_COPIES, GUESS, LONG, SHORT, Sketched, first_above, held, with_room
+from likewise.io.source_names import printable
 from likewise.io.work import Work
 from likewise.items import binary
 from likewise.items.wrapped import bits, wrapped
 from likewise.kinds import of_payload
 from likewise.messages import option
 from likewise.records import REJECTED, TEXT, Chunk, Records, Rejected, Want
-from likewise.schema import ROW_COLUMNS
+from likewise.schema import IGNORED, ROW_COLUMNS
 from likewise.stages.facts import Facts, Limits
 
 Sketch = Callable[[Records], dict[str, np.ndarray]]
@@ -234,7 +235,10 @@ class Collection(Numbered):
 
     def facts(self, limits: Limits) -> tuple[Facts, Facts]:
         if limits not in self._facts:
-            self._facts[limits] = facts_of(self, limits)
+            ignored = self.work.column("ignored", IGNORED)
+            ignored = ignored if len(ignored) == len(self) else ignored[:0]  # with parts, the column describes parts, not documents
+            sizes = None if self.of_parts else self.work.column("id-size", "i4")  # parts have no ids
+            self._facts[limits] = facts_of(self, self.column, sizes, ignored, limits)
         return self._facts[limits]
 
     def starts(self, rows: np.ndarray) -> np.ndarray:

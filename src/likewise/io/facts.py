@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from likewise.io.numbered import Numbered
 from likewise.job import Job
 from likewise.methods import Text
-from likewise.schema import IGNORED
 from likewise.stages.facts import Block, Facts, Limits, merged, row_facts
-
-if TYPE_CHECKING:
-    from likewise.io.collection import Collection
 
 #: Rows of a block.
 ROWS = 1 << 20
@@ -30,15 +25,18 @@ def blocks(collection: Numbered, side: int) -> Iterator[tuple[slice, Block]]:
         yield slice(begin, end), Block(np.asarray(numbers, np.int64)[some], np.minimum(ends[some], end) - begin, range(begin, end))
 
 
-def facts_of(collection: Collection, limits: Limits) -> tuple[Facts, Facts]:
-    """The facts about the rows of both sides. Parts of documents have no ids."""
-    columns = {name: collection.column(name) for name in ("kind", "tokens", *["per"] * limits.grouped, *["score"] * limits.scored)}
-    ignored = collection.work.column("ignored", IGNORED)
-    ignored = ignored if len(ignored) == len(collection) else ignored[:0]  # with parts, the column describes parts, not documents
-    sizes = None if collection.of_parts else collection.work.column("id-size", "i4")
+def facts_of(
+    collection: Numbered, column: Callable[[str], np.ndarray], id_sizes: np.ndarray | None, ignored: np.ndarray, limits: Limits
+) -> tuple[Facts, Facts]:
+    """The facts about the rows of both sides.
+
+    column: returns a column of schema.ROW_COLUMNS. id_sizes: the bytes of ids, -1 for rows without one; None: no row has one. ignored: a column
+    (schema.IGNORED), or nothing.
+    """
+    columns = {name: column(name) for name in ("kind", "tokens", *["per"] * limits.grouped, *["score"] * limits.scored)}
 
     def of(part: slice, block: Block) -> Facts:
-        ids = np.zeros(part.stop - part.start, bool) if sizes is None else sizes[part] >= 0
+        ids = np.zeros(part.stop - part.start, bool) if id_sizes is None else id_sizes[part] >= 0
         return row_facts(block, lambda name: columns[name][part], ids, ignored[part], limits)
 
     first, second = (merged([of(*each) for each in blocks(collection, side)]) for side in range(2))

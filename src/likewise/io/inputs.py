@@ -124,7 +124,7 @@ class Source:
 
     def listed(self, fingerprint: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the entries of run.json: the name, the path and the fingerprint of each file."""
-        return [{"source": printable(name), "path": str(path.absolute()), **fingerprint[name]} for name, path in self.files]
+        return [{"source": source_names.printable(name), "path": str(path.absolute()), **fingerprint[name]} for name, path in self.files]
 
     def fingerprint(self, *, now: bool = False) -> dict[str, dict[str, int | str]]:
         """Return size and time of every file by name (rows and a digest for a table), which must be unchanged when a run is resumed.
@@ -165,20 +165,15 @@ class Sources(list[Source]):
             return ""
         files = len({first for _, first in self.again})
         path, first = self.again[0]
-        same = "" if path.name == first.name else f", the same file as {printable(first.name)}"
+        same = "" if path.name == first.name else f", the same file as {source_names.printable(first.name)}"
         many = f"{files:,} files were" if files > 1 else "1 file was"
-        return f"{many} given more than once and read once, such as {printable(path.name)}{same}"
+        return f"{many} given more than once and read once, such as {source_names.printable(path.name)}{same}"
 
 
 def typed(sources: Sequence[Source]) -> list[Source]:
     """Return the sources, with one type per partition column across all of them."""
     whole = partitions.whole(source.format for source in sources)
     return [replace(s, format=replace(s.format, whole=whole)) if isinstance(s.format, Partitioned) else s for s in sources]
-
-
-def printable(name: str | Path) -> str:
-    """Return a file name as text; bytes that are not UTF-8 are shown as \\xNN."""
-    return str(name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def sole_kind(inputs: Sequence[Any]) -> Kind | None:
@@ -427,7 +422,7 @@ class _Found:
 
 def incomplete(folder: Path, lacking: Sequence[str]) -> str:
     """Return the message about a dataset with missing files."""
-    first = printable(lacking[0])
+    first = source_names.printable(lacking[0])
     many = f"{len(lacking):,} names that do not exist, such as {first}" if len(lacking) > 1 else f"{first}, which does not exist"
     return f"{folder}: the metadata of this dataset lists {many}; copy the whole dataset again, or name the files one by one"
 

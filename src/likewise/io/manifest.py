@@ -14,6 +14,7 @@ import xxhash
 
 from likewise.errors import UsageError
 from likewise.io.address import Address, Place
+from likewise.io.source_names import printable
 from likewise.messages import option
 
 MANIFEST, FORMAT = "manifest.json", "likewise/output"
@@ -105,8 +106,6 @@ def manifest_of(folder: Place) -> dict[str, Any] | str:
 
 def files_in(folder: str | Place, below: str = "") -> Iterator[str]:
     """The names of all files below a folder. Links, pipes and the like get a remark, so that no manifest lists them."""
-    from likewise.io.inputs import printable  # it loads Arrow
-
     if isinstance(folder, Address):
         for path in folder.iterdir():
             yield from files_in(path, f"{below}{path.name}/") if path.is_dir() else [below + path.name]

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from likewise.io.formats.text import Files
-from likewise.io.inputs import Source, printable
+from likewise.io.inputs import Source
+from likewise.io.source_names import printable
 from likewise.items.wrapped import wrapped
 from likewise.stages.facts import Facts, Limits
 

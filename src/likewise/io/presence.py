@@ -17,7 +17,7 @@ from likewise.choices import AT
 from likewise.errors import DataError, UsageError
 from likewise.io import fields
 from likewise.io.field_names import mapped, mentioned, of_source, top
-from likewise.io.inputs import printable
+from likewise.io.source_names import printable
 from likewise.items.readers import reader_of
 from likewise.kinds import of_payload
 from likewise.messages import option

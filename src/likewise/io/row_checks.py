@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from likewise.io import presence
-from likewise.io.inputs import printable
 from likewise.io.numbered import Numbered, files_of
 from likewise.io.presence import Lack
+from likewise.io.source_names import printable
 from likewise.items import unusable
 from likewise.records import Want
 from likewise.stages.facts import Facts

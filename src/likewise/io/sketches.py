@@ -19,7 +19,7 @@ from likewise.io import storage
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
 from likewise.io.ids import as_json
-from likewise.io.inputs import printable
+from likewise.io.source_names import printable
 from likewise.io.work import Work
 from likewise.items import binary
 from likewise.items.wrapped import wrapped

@@ -9,6 +9,11 @@ from itertools import accumulate, chain
 from pathlib import Path
 
 
+def printable(name: str | Path) -> str:
+    """Return a file name as text; bytes that are not UTF-8 are shown as \\xNN."""
+    return str(name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def below(folder: str, place: Path) -> str:
     """Return the path of a place relative to a folder, with / as separator. Both are absolute."""
     return os.path.relpath(place, folder).replace(os.sep, "/")

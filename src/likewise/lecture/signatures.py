@@ -6,16 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from likewise.errors import UsageError
 from likewise.lecture.banding import Banding
 from likewise.lecture.sheet import Printed, Sheet
 
-if TYPE_CHECKING:
-    from likewise.lecture.matrix import Matrix
-
 T = TypeVar("T")
+
+
+class Columns(Protocol):
+    """Columns of sets, such as a `Matrix`."""
+
+    def similarity(self, a: str, b: str) -> Fraction:
+        """The Jaccard similarity of two columns."""
 
 
 def named(given: Mapping[str, T] | Sequence[T], letter: str) -> dict[str, T]:
@@ -72,7 +76,7 @@ class Signatures(Printed):
         """
         return [pair for pair in self.pairs() if self.agreements(*pair) >= least]
 
-    def compared(self, matrix: Matrix) -> Sheet:
+    def compared(self, matrix: Columns) -> Sheet:
         """For each pair, the similarity of the columns beside that of the signatures.
 
         >>> from likewise.lecture import Matrix

@@ -8,9 +8,8 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 from likewise.drawing.markup import Html, tag
-from likewise.drawing.numbers import counted, percent, shown, size
+from likewise.drawing.numbers import counted, few, percent, shown, size
 from likewise.drawing.preview import Preview, grid, listed, output
-from likewise.planning.plan import few
 
 if TYPE_CHECKING:
     from likewise.planning.advice import Advice

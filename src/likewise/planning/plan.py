@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, overload
 
 from likewise.drawing.drawable import Drawable, Points
-from likewise.drawing.numbers import percent, shown
+from likewise.drawing.numbers import counted, few, percent, shown
 from likewise.messages import Message, option
 from likewise.planning.advice import Advice
 from likewise.planning.curves import Curve, jaccard, mapped, number_of
@@ -266,17 +266,3 @@ def around(curve: Curve, threshold: Fraction) -> list[tuple[float, bool]]:
     end = min(curve.most, 2 * at or 1.0) if curve.distances else 1.0
     values = [end * (step + 0.5) / GRID for step in range(GRID)]
     return [(curve.at(value), value <= at if curve.distances else value >= at) for value in values]
-
-
-def few(number: float) -> str:
-    """Return a prediction, rounded to two digits.
-
-    >>> few(12345.6), few(3.14159), few(0.00123)
-    ('12,000', '3.1', '0.0012')
-    """
-    return f"{number:.2g}" if number < 99.5 else f"{float(f'{number:.2g}'):,.0f}"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun in singular or plural."""
-    return f"{number:,} {noun}" + "s" * (number != 1)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from likewise.drawing.numbers import counted
 from likewise.engines.engine import Outcome
-from likewise.io.inputs import printable
+from likewise.io.source_names import printable
 from likewise.job import Job
 from likewise.messages import option
 from likewise.methods import Text

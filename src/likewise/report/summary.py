@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from likewise.engines.engine import Outcome
-from likewise.io.inputs import printable
 from likewise.io.numbered import Numbered
+from likewise.io.source_names import printable
 from likewise.planning.spread import spread
 from likewise.report import ignored, leaks, parts, removals, warned
 from likewise.report.examples import Example

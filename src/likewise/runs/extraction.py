@@ -25,10 +25,11 @@ from likewise.io.beginning_rows import first_rows
 from likewise.io.chunks import chunks, failed, parsed
 from likewise.io.collection import place
 from likewise.io.idcolumn import IdColumn, id_column
-from likewise.io.inputs import Source, printable, resolve
+from likewise.io.inputs import Source, resolve
 from likewise.io.media import files, images, videos
 from likewise.io.media.tokens import TokenVectors, load
 from likewise.io.placing import new_file
+from likewise.io.source_names import printable
 from likewise.io.unreadable import explained
 from likewise.items import opencv, pictures
 from likewise.items.perceptual import HASHES, SIZES

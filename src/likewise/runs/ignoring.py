@@ -8,7 +8,8 @@ import numpy as np
 
 from likewise.errors import DataError
 from likewise.io import presence
-from likewise.io.inputs import Source, printable
+from likewise.io.inputs import Source
+from likewise.io.source_names import printable
 from likewise.items import unusable
 from likewise.items.ignored import Ignored, ignoring
 from likewise.job import Job

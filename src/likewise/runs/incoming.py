@@ -32,9 +32,10 @@ from likewise.io.formats.lines import TOO_LONG, State
 from likewise.io.formats.text import Files
 from likewise.io.ids import as_json, from_json
 from likewise.io.inputs import STDIN as DASH
-from likewise.io.inputs import Source, Sources, printable
+from likewise.io.inputs import Source, Sources
 from likewise.io.presence import Lack
 from likewise.io.sketches import Block
+from likewise.io.source_names import printable
 from likewise.items import binary, unusable
 from likewise.items.wrapped import wrapped
 from likewise.job import Job

@@ -13,7 +13,8 @@ from likewise.io import presence
 from likewise.io.columns import unfit
 from likewise.io.field_names import mapped
 from likewise.io.groups import Groups
-from likewise.io.inputs import Source, printable
+from likewise.io.inputs import Source
+from likewise.io.source_names import printable
 from likewise.items import unusable
 from likewise.job import Grouping, Job, is_joined, plan_of
 from likewise.kinds.kind import ASKED, NOT_GUARANTEED, PLANNED

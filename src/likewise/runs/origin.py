@@ -17,9 +17,10 @@ from likewise.io.collection import STDIN
 from likewise.io.columns import wanted
 from likewise.io.field_names import top
 from likewise.io.formats.text import Files
-from likewise.io.inputs import Source, printable
+from likewise.io.inputs import Source
 from likewise.io.numbered import Numbered
 from likewise.io.places import block_of, records_at
+from likewise.io.source_names import printable
 from likewise.records import Want
 from likewise.runs import shown
 from likewise.runs.items import Run

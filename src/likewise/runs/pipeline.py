@@ -21,9 +21,10 @@ from likewise.io import compression, presence
 from likewise.io.collection import Collection
 from likewise.io.facts import limits_of
 from likewise.io.formats.text import Files
-from likewise.io.inputs import Source, printable
+from likewise.io.inputs import Source
 from likewise.io.numbered import Numbered
 from likewise.io.row_checks import fields_missing, not_usable
+from likewise.io.source_names import printable
 from likewise.io.units import Units
 from likewise.items.ignored import ignoring
 from likewise.job import Job

@@ -13,8 +13,9 @@ import pyarrow as pa
 from likewise.engines.engine import Engine, Outcome
 from likewise.errors import UsageError
 from likewise.io.formats.memory import take
-from likewise.io.inputs import Source, printable
+from likewise.io.inputs import Source
 from likewise.io.output import check_still, write_sealed, write_text
+from likewise.io.source_names import printable
 from likewise.job import Job
 from likewise.messages import option
 from likewise.report import summary

@@ -13,8 +13,9 @@ import numpy as np
 from likewise.errors import DataError, UsageError
 from likewise.families.weighted import check_totals
 from likewise.io import presence
-from likewise.io.inputs import Source, printable
+from likewise.io.inputs import Source
 from likewise.io.presence import Lack
+from likewise.io.source_names import printable
 from likewise.items import unusable
 from likewise.items.sparse import Sparse
 from likewise.job import Job

@@ -20,10 +20,11 @@ from likewise.errors import DataError, LikewiseError, UsageError, can_go_on
 from likewise.index.source import Indexed
 from likewise.io import containers, storage
 from likewise.io import inputs as io_inputs
-from likewise.io.inputs import STDIN, Source, Sources, printable, sole_kind, typed
+from likewise.io.inputs import STDIN, Source, Sources, sole_kind, typed
 from likewise.io.item_files import compared_by, items_among
 from likewise.io.layouts import DELTA_LOG
 from likewise.io.output import check_work, work_beside
+from likewise.io.source_names import printable
 from likewise.io.work import Work
 from likewise.items.ignored import Ignored
 from likewise.job import Job

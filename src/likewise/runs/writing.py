@@ -26,11 +26,12 @@ from likewise.io import sketches, upload
 from likewise.io.address import Address
 from likewise.io.collection import Collection
 from likewise.io.formats.text import Files
-from likewise.io.inputs import Source, printable
+from likewise.io.inputs import Source
 from likewise.io.manifest import FORMAT, VERSION
 from likewise.io.numbered import Numbered
 from likewise.io.output import check_still, checksums, write_json, write_lines, write_sealed, write_table
 from likewise.io.placing import name_beside, publish, sweep
+from likewise.io.source_names import printable
 from likewise.items.unicode_data import UNICODE_VERSION
 from likewise.job import Job
 from likewise.kinds.kind import NEVER

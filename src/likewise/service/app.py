@@ -14,7 +14,8 @@ from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from likewise.service.body import GoneError
-from likewise.service.endpoints import ENDPOINTS, Asked, Endpoint, Received
+from likewise.service.endpoint import Asked, Endpoint, Received
+from likewise.service.endpoints import ENDPOINTS
 from likewise.service.problems import PROBLEM, ProblemError, problem_of
 from likewise.service.run import Served
 from likewise.service.serving import Serving

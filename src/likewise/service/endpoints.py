@@ -3,62 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
-from starlette.types import Receive, Scope, Send
+from starlette.types import Send
 
 from likewise.errors import DataError, UsageError
 from likewise.service import openapi
 from likewise.service.body import blocks, too_long, whole
+from likewise.service.endpoint import JSON, LINES, Answer, Endpoint, Received
 from likewise.service.metrics import CONTENT_TYPE
 from likewise.service.problems import ProblemError, busy, problem_of
 from likewise.service.serving import Serving
 from likewise.service.wire import Added, Changed, Contained, Count, Found, Queried, Removal, Report, State, encode, told, whole_id
-
-JSON, LINES = "application/json", "application/x-ndjson"
-
-
-@dataclass(slots=True)
-class Asked:
-    """The facts about a request for the log."""
-
-    id: str
-    token: str = ""  # its name
-    items: int = 0
-    received: bool = False  # the whole body
-
-
-class Received(NamedTuple):
-    """A request that may be answered."""
-
-    asked: Asked
-    scope: Scope
-    headers: dict[bytes, bytes]
-    receive: Receive
-    send: Send
-
-
-class Answer(NamedTuple):
-    content: bytes
-    status: int = 200
-    media: str = JSON
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    method: str
-    path: str
-    scope: str  # the scope of the token that it needs: read, write, or "" for none
-    text: str  # for the OpenAPI document
-    handle: Callable[[Serving, Received], Awaitable[Answer | None]]
-    request: str = ""  # the type of its request (`wire.Types`)
-    answer: Any = None  # the type of its answer; None: a JSON object
-    media: str = JSON
-    line: Any = None  # the type of a line of its answer, if it takes streams
 
 
 @dataclass(frozen=True)

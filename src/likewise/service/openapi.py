@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from likewise import __version__
+from likewise.service.endpoint import LINES, Endpoint
 from likewise.service.problems import PROBLEM, ProblemDocument
 from likewise.service.wire import Types
 
-if TYPE_CHECKING:
-    from likewise.service.endpoints import Endpoint
-
-LINES = "application/x-ndjson"
 #: Statuses of problems: of requests with a body, of those that need a token, which ask the index, of changes, and of all.
 OF_BODIES = (400, 408, 413, 415, 422)
 OF_TOKENS = (401, 403, 421, 504, 507)

@@ -21,7 +21,8 @@ from likewise.engines.spark.session import other_versions
 from likewise.errors import UsageError
 from likewise.io.address import Address, Place
 from likewise.io.formats.text import Files
-from likewise.io.inputs import Source, Sources, printable
+from likewise.io.inputs import Source, Sources
+from likewise.io.source_names import printable
 from likewise.messages import option
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 from likewise.index.parts import Parts
 from likewise.index.segment import Segment
 from likewise.index.store import Items
-from likewise.index.tail import NONE_GONE, Recent, Tail
+from likewise.index.tail import Recent, Tail
 
 #: Items that wait before a thread is asked to add them, and before the writer does it himself, so that no reader waits for long.
 MANY, MOST = 256, 4096
@@ -26,7 +26,7 @@ class Shown:
         self.items, self.bytes = tail.items, tail.bytes  # of the tail, with those that wait
         self.ids: set[bytes] = set()  # of the items of the tail; some of them may be removed
         for recent in recents(parts):
-            for _, items in recent.scan(NONE_GONE, -1, recent.items):
+            for _, items in recent.scan(-1, recent.items):
                 self.ids.update(items.ids)
         self.frozen: set[bytes] = set()  # the same of a tail that becomes a segment
         self._adding = Lock()

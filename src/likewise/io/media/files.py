@@ -10,9 +10,9 @@ from pathlib import Path
 from likewise.errors import UsageError
 from likewise.io import patterns, source_names, storage
 from likewise.io.claims import is_work
-from likewise.io.inputs import printable
 from likewise.io.manifest import is_output
 from likewise.io.media import images, videos
+from likewise.io.source_names import printable
 from likewise.messages import option
 
 KINDS = {"images": images.SUFFIXES, "videos": videos.SUFFIXES}
