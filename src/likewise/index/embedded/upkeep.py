@@ -9,25 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Condition, Lock, Thread
-from typing import TYPE_CHECKING
 
 from likewise.index import segment as segments
 from likewise.index.embedded.shown import MANY, recents
+from likewise.index.embedded.written import Written
 from likewise.index.merging import due, full, named
 from likewise.index.parts import Parts, merged
 from likewise.index.segment import Segment
 from likewise.index.tail import Recent
 from likewise.io import disk
 
-if TYPE_CHECKING:
-    from likewise.index.embedded.writer import Writer
-
 
 class Upkeep:
-    def __init__(self, writer: Writer):
-        self.writer = writer
+    def __init__(self, store: Written):
+        self.store = store
         self.flushing, self.compacting = Lock(), Lock()  # one of each at a time; taken before the lock of the store
-        self.flushed = Condition(writer.lock)
+        self.flushed = Condition(store.lock)
         self.threads: dict[str, Thread] = {}  # that run now, by what they do
 
     # --- called by writers, under the lock of the store
@@ -36,25 +33,25 @@ class Upkeep:
         """Begin what an earlier writer left to do: writers that are open for one item each merge no fewer segments than one that stays."""
         if self.full():
             self.start("flush", self.flush)
-        elif due(self.writer.shown.view()):
+        elif due(self.store.shown.view()):
             self.start("compact", self.compact_tiers)
 
     def after_commit(self) -> None:
         if self.full():
             self.start("flush", self.flush)
-        elif self.writer.shown.waiting >= MANY:
-            self.start("show", self.writer.shown.view)
-        if self.writer.db.long:
-            self.writer.db.checkpoint()
+        elif self.store.shown.waiting >= MANY:
+            self.start("show", self.store.shown.view)
+        if self.store.db.long:
+            self.store.db.checkpoint()
 
     def wait_for_room(self) -> None:
         """Wait while a tail becomes a segment and the next one is full."""
-        while "flush" in self.threads and self.full(1 if self.writer.shown.frozen else 2) and not self.writer.failed:
+        while "flush" in self.threads and self.full(1 if self.store.shown.frozen else 2) and not self.store.failed:
             self.flushed.wait()
 
     def start(self, what: str, task: Callable[[], object]) -> None:
         """Do it on a thread of its own, unless that runs. If the system gives no thread, the next commit tries again."""
-        if what in self.threads or self.writer.closing or self.writer.failed:
+        if what in self.threads or self.store.closing or self.store.failed:
             return
         thread = Thread(target=self.run, args=(what, task), name=f"likewise-{what}")
         self.threads[what] = thread
@@ -70,7 +67,7 @@ class Upkeep:
             with suppress(Exception):  # noted: it is the error of each later write
                 task()
         finally:
-            with self.writer.lock:
+            with self.store.lock:
                 del self.threads[what]
                 self.flushed.notify_all()
 
@@ -81,45 +78,45 @@ class Upkeep:
 
     def flush(self) -> None:
         """Turn the tail into a segment, and fold what was removed into the catalogue."""
-        writer = self.writer
+        store = self.store
         with self.flushing:
-            with writer.lock:
-                writer.sound()
-                row = writer.row
-                if row == writer.state.folded:
+            with store.lock:
+                store.sound()
+                row = store.row
+                if row == store.state.folded:
                     return
-                view = writer.shown.freeze()
+                view = store.shown.freeze()
             self.replace(view, recents(view), folded=row)
-        with writer.lock:
-            if due(writer.shown.view()):
+        with store.lock:
+            if due(store.shown.view()):
                 self.start("compact", self.compact_tiers)
 
     def compact_tiers(self) -> None:
         """Merge segments while there are too many, or one holds too many removed items; once if the index is being closed."""
         with self.compacting:
             while True:
-                with self.writer.lock:
-                    self.writer.sound()
-                    view = self.writer.shown.view()
+                with self.store.lock:
+                    self.store.sound()
+                    view = self.store.shown.view()
                     old = due(view)
                 if not old:
                     return
                 self.replace(view, old)
-                if self.writer.closing:
+                if self.store.closing:
                     return
 
     def compact(self) -> None:
         """Merge all segments into one, without removed items."""
         self.flush()
         with self.compacting:
-            with self.writer.lock:
-                self.writer.sound()
-                view = self.writer.shown.view()
+            with self.store.lock:
+                self.store.sound()
+                view = self.store.shown.view()
             old = named(view)
             if len(old) > 1 or any(view.removed_of(one) for one in old):
                 self.replace(view, old)
-            with self.writer.lock, self.noting():
-                self.writer.db.shrink()
+            with self.store.lock, self.noting():
+                self.store.db.shrink()
 
     @contextmanager
     def noting(self) -> Iterator[None]:
@@ -127,26 +124,26 @@ class Upkeep:
         try:
             yield
         except BaseException as error:
-            self.writer.fail(error)
+            self.store.fail(error)
             raise
 
     def full(self, times: int = 1) -> bool:
         """True if the tail is to become a segment, or is so many times as large."""
-        return full(self.writer.shown.items, self.writer.shown.bytes, times)
+        return full(self.store.shown.items, self.store.shown.bytes, times)
 
     def replace(self, view: Parts, old: Sequence[Segment | Recent], **changes: int) -> None:
         """Write the living items of neighbors as a segment, and publish it in their place."""
-        writer = self.writer
+        store = self.store
         with self.noting():
-            new = merged(view, old, writer.building)
-            disk.force_file(writer.folder)
-        with writer.lock, self.noting():
-            writer.publish(writer.shown.view().exchanged(old, new), **changes)
+            new = merged(view, old, store.building)
+            disk.force_file(store.folder)
+        with store.lock, self.noting():
+            store.publish(store.shown.view().exchanged(old, new), **changes)
             if changes:
-                writer.shown.frozen = set()
-            if writer.db.long:
-                writer.db.checkpoint()
+                store.shown.frozen = set()
+            if store.db.long:
+                store.db.checkpoint()
         for one in old:
             if isinstance(one, Segment):
-                for path in segments.files(writer.folder, one.name):
+                for path in segments.files(store.folder, one.name):
                     path.unlink(missing_ok=True)
