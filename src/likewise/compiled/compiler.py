@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import update_wrapper, wraps
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol
 
 import llvmlite.binding as llvm
 import numba
@@ -25,7 +25,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.lowering import Environment
 from numba.extending import intrinsic, overload
 
-from likewise.compiled import jit, loader, store
+from likewise.compiled import loader, locks, store
 from likewise.compiled.notice import NOTICE
 from likewise.progress import INTERRUPTED, raise_if_interrupted
 
@@ -85,19 +85,35 @@ registry.cpu_target.target_context.refresh()  # before it is copied: what is ini
 CODEGEN = Codegen("likewise")
 CONTEXT = registry.cpu_target.target_context.subtarget(_internal_codegen=CODEGEN)
 CONTEXT.__class__ = Context
-#: Numba's objects for those of `compiled.jit`.
-DISPATCHERS: dict[jit.Compiled, Dispatcher] = {}
-INTRINSICS: dict[jit.Intrinsic, Any] = {}
 
 
-def version(kernel: jit.Kernel, wanted: str, args: tuple, stored: bool) -> Callable:
-    """Compile a kernel for the types of ``args``, named ``wanted`` in stores, and store the result if ``stored``."""
+class Function(Protocol):
+    """A Python function, and the options that it is compiled with."""
+
+    py_func: Callable
+    options: dict[str, Any]
+
+
+class Kernel(Function, Protocol):
+    name: str
+
+
+#: Numba's objects for functions, and for the definitions of intrinsics.
+DISPATCHERS: dict[Function, Dispatcher] = {}
+INTRINSICS: dict[Callable, Any] = {}
+
+
+def version(kernel: Kernel, wanted: str, args: tuple, stored: bool, overloads: list[tuple[Callable, dict, Callable]]) -> Callable:
+    """Compile a kernel for the types of ``args``, named ``wanted`` in stores, and store the result if ``stored``.
+
+    overloads: those that are new, which are taken out.
+    """
     with NOTICE.compiling(), interruptible(), global_compiler_lock, enabled():
-        while jit.OVERLOADS:
-            function, options, chooser = jit.OVERLOADS.pop()
+        while overloads:
+            function, options, chooser = overloads.pop()
             overload(function, jit_options=options)(wraps(chooser)(lambda *kinds, chooser=chooser: placed(chooser(*kinds))))
         made = kept = None
-        with jit.LOADING:
+        with locks.LOADING:
             can_load = loader.linker() is not None
         if can_load:
             kinds = tuple(map(numba.typeof, args))
@@ -105,7 +121,7 @@ def version(kernel: jit.Kernel, wanted: str, args: tuple, stored: bool) -> Calla
             dispatcher.compile(kinds)
             with suppress(AttributeError, TypeError):  # of another version of Numba
                 kept = emitted(f"{kernel.name}.{hashlib.blake2b(wanted.encode(), digest_size=8).hexdigest()}", dispatcher.overloads[kinds])
-            with jit.LOADING:
+            with locks.LOADING:
                 made = kept and loader.load(kernel.name, *kept)
         if made is None:  # as Numba does it; nothing is stored
             return numba.njit(**kernel.options)(kernel.py_func)
@@ -145,7 +161,7 @@ def emitted(symbol: str, result: Any) -> store.Kept | None:
     return store.Kept(symbol, environments, sorted(needed), CODEGEN._tm.emit_object(module))
 
 
-def dispatcher_of(compiled: jit.Compiled) -> Dispatcher:
+def dispatcher_of(compiled: Function) -> Dispatcher:
     if compiled not in DISPATCHERS:
         options = {"nopython": True, "boundscheck": None, **compiled.options}
         DISPATCHERS[compiled] = Dispatcher(py_func=placed(compiled.py_func), locals={}, targetoptions=options)
@@ -159,17 +175,17 @@ def placed(function: Any) -> Any:
     return update_wrapper(copy, function)
 
 
-def type_of(compiled: jit.Compiled) -> Any:
+def type_of(compiled: Function) -> Any:
     """The type of a function that compiled code calls."""
     return types.Dispatcher(dispatcher_of(compiled))
 
 
-def type_of_intrinsic(light: jit.Intrinsic) -> Any:
+def type_of_intrinsic(definition: Callable) -> Any:
     typing = registry.cpu_target.typing_context
-    if light not in INTRINSICS:
-        INTRINSICS[light] = intrinsic(light.definition)
+    if definition not in INTRINSICS:
+        INTRINSICS[definition] = intrinsic(definition)
         typing.refresh()
-    return typing.resolve_value_type(INTRINSICS[light])
+    return typing.resolve_value_type(INTRINSICS[definition])
 
 
 @contextmanager

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import functools
 import importlib
-import os
-import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
-from likewise.compiled import signature, store
+from likewise.compiled import locks, signature, store
 
 
 class LazyModule:
@@ -66,16 +64,16 @@ class Kernel(Compiled):
     def _version(self, args: tuple) -> Callable:
         wanted = signature.of(args)
         stored = self.is_stored and signature.is_stable(args)
-        with LOADING:
+        with locks.LOADING:
             version = self._find(wanted, stored)
         if version is None:
-            with COMPILING, store.alone(self.name, wanted) if stored else nullcontext():
-                with LOADING:
+            with locks.COMPILING, store.alone(self.name, wanted) if stored else nullcontext():
+                with locks.LOADING:
                     version = self._find(wanted, stored)  # another thread or process may have compiled it
                 if version is None:
                     from likewise.compiled import compiler
 
-                    version = self._loaded[wanted] = compiler.version(self, wanted, args, stored)
+                    version = self._loaded[wanted] = compiler.version(self, wanted, args, stored, OVERLOADS)
         self._versions[tuple(map(signature.key, args))] = version
         return version
 
@@ -104,7 +102,7 @@ class Intrinsic:
     def _numba_type_(self) -> Any:
         from likewise.compiled import compiler
 
-        return compiler.type_of_intrinsic(self)
+        return compiler.type_of_intrinsic(self.definition)
 
 
 class External:
@@ -118,7 +116,7 @@ class External:
         return types.ExternalFunction(self.symbol, getattr(types, self.result)(*(getattr(types, name) for name in self.arguments)))
 
 
-#: (function, options, chooser) of each `overload`.
+#: (function, options, chooser) of each `overload` that the compiler does not know yet.
 OVERLOADS: list[tuple[Callable, dict, Callable]] = []
 
 
@@ -144,34 +142,3 @@ def inline(function: Callable, **options: Any) -> Any:
 #: For small functions in the hottest loops. LLVM may leave a call in place, and a call passes each array as seven arguments, which takes 4 ns.
 always = functools.partial(inline, forceinline=True)
 intrinsic: Any = Intrinsic
-
-#: One thread at a time loads, and one compiles: another can load in the meantime.
-LOADING, COMPILING = threading.RLock(), threading.RLock()
-
-
-#: The longest wait of a fork for other threads, in seconds: the handlers of other modules may hold a lock that such a thread waits for.
-PATIENCE_SECONDS = 30.0
-_held: dict[int, list] = {}  # by forking thread
-
-
-def _before_fork() -> None:
-    """Wait for other threads: in the child process nobody would release the locks of Python's imports, Numba and LLVM that they hold."""
-    _held[threading.get_ident()] = [lock for lock in (COMPILING, LOADING) if lock.acquire(timeout=PATIENCE_SECONDS)]
-
-
-def _after_fork() -> None:
-    for lock in _held.pop(threading.get_ident(), ()):
-        lock.release()
-
-
-def _new_locks() -> None:
-    """In a child process: a thread that still holds a lock is not there."""
-    global LOADING, COMPILING
-    _held.clear()
-    LOADING, COMPILING = threading.RLock(), threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    # before logging's handler, which takes the lock of loggers, is called: the handlers of modules imported later are called first
-    importlib.import_module("logging")
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_new_locks)
