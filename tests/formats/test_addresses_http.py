@@ -18,7 +18,7 @@ import pytest
 import likewise as lw
 from file_server import BUSY, CUT, SILENT, WHOLE, Server, serving
 from likewise.errors import DataError, UsageError
-from likewise.io import ranged
+from likewise.io import attempts
 from likewise.io.address import place, without_secrets
 from likewise.io.ranged import MOST_AHEAD, Ranged
 from likewise.io.stores import http
@@ -31,7 +31,7 @@ LINES = "".join(json.dumps({"id": number, "text": text}) + "\n" for number, text
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setattr(ranged, "WAIT", 0.001)
+    monkeypatch.setattr(attempts, "WAIT", 0.001)
     monkeypatch.setattr(http, "TIMEOUT", 0.3)
     with serving() as found:
         yield found
@@ -98,8 +98,8 @@ def test_a_file_that_cannot_be_read_whole_stops_the_run_which_can_be_resumed(ser
 
 def test_waits_before_attempts_double(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
-    monkeypatch.setattr(ranged, "WAIT", 0.5)
-    monkeypatch.setattr(ranged.time, "sleep", waits.append)
+    monkeypatch.setattr(attempts, "WAIT", 0.5)
+    monkeypatch.setattr(attempts.time, "sleep", waits.append)
     server.files["/a.jsonl"], server.faults = LINES, [BUSY] * 4
     assert place(f"{server.url}/a.jsonl").stat().st_size == len(LINES)
     assert waits == [0.5, 1, 2, 4]
@@ -153,7 +153,8 @@ def test_an_item_that_is_shown_is_read_from_its_row_group_alone(server: Server, 
 
 def test_consecutive_reads_ask_for_more_and_more(server: Server) -> None:
     server.files["/a"] = content = np.random.default_rng(0).bytes(40 << 20)
-    with Ranged(place(f"{server.url}/a")) as file:  # type: ignore[arg-type]
+    address: Any = place(f"{server.url}/a")
+    with Ranged(address, address.stat()) as file:
         assert b"".join(iter(lambda: file.read(1 << 16), b"")) == content
     asked = [request.sent for request in server.requests[1:]]
     assert sum(asked) == len(content)  # no byte twice
@@ -163,7 +164,8 @@ def test_consecutive_reads_ask_for_more_and_more(server: Server) -> None:
 
 def test_a_file_that_changes_during_a_run_is_refused(server: Server) -> None:
     server.files["/a"] = b"first" * 100
-    file = Ranged(place(f"{server.url}/a"))  # type: ignore[arg-type]
+    address: Any = place(f"{server.url}/a")
+    file = Ranged(address, address.stat())
     assert file.read(5) == b"first"
     server.files["/a"] = b"other" * 100
     with pytest.raises(DataError, match="has changed during the run"):

@@ -14,7 +14,7 @@ import pytest
 import likewise as lw
 from hub_server import Hub, serving_hub
 from likewise.errors import MissingPartError, UsageError
-from likewise.io import ranged, stores
+from likewise.io import attempts, stores
 
 TEXTS = [f"document {number // 2} about the subject {number // 2} in a few words" for number in range(40)]
 CORPUS = "hf://datasets/me/corpus"
@@ -27,7 +27,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Hub]:
     Path("corpus/data").mkdir(parents=True)
     Path("corpus/a.jsonl").write_bytes(lines)
     pq.write_table(pa.table({"id": [f"{number}" for number in range(40)], "text": TEXTS}), "corpus/data/b.parquet", row_group_size=10)
-    monkeypatch.setattr(ranged, "WAIT", 0.001)
+    monkeypatch.setattr(attempts, "WAIT", 0.001)
     with serving_hub() as found:
         monkeypatch.setenv("HF_ENDPOINT", found.url)
         found.files = {name: Path("corpus", name).read_bytes() for name in ("a.jsonl", "data/b.parquet")}

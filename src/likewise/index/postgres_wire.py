@@ -17,7 +17,7 @@ import numpy as np
 from likewise.errors import UsageError, missing_part
 from likewise.index.servers import Place
 from likewise.index.store import Items
-from likewise.io.ranged import REMOTE
+from likewise.io.attempts import REMOTE
 from likewise.messages import either
 
 try:

@@ -10,7 +10,7 @@ import numpy as np
 
 from likewise.errors import UsageError, missing_part
 from likewise.index.servers import Place
-from likewise.io.ranged import REMOTE
+from likewise.io.attempts import REMOTE
 
 try:
     import valkey

@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from io import BufferedReader
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 from urllib.parse import quote, unquote, urlsplit
 
 from likewise.errors import UsageError
+from likewise.io.location import Found, Location
+from likewise.io.ranged import Ranged
+from likewise.io.stores import store_of
 
 #: The schemes that are read. Those without a listing name single files.
 SCHEMES = ("s3", "gs", "hf", "http", "https")
@@ -29,18 +32,6 @@ TYPED = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/{1,2}([^/].*)", re.DOTALL)
 BUFFER_BYTES = 1 << 10
 
 
-class Found(NamedTuple):
-    """The facts that a store states about a file or a folder, under the names of `os.stat_result`."""
-
-    st_mode: int
-    st_size: int = 0
-    st_mtime_ns: int = 0  # 0 if the store does not state it
-    st_dev: str = ""  # with st_ino: what is the same for two names of a file; set by Address
-    st_ino: str = ""
-    mark: str = ""  # changes with the content (ETag); "" if the store does not state it
-    ranges: bool = True  # False: the server sends only the whole file
-
-
 @dataclass
 class Seen:
     """The first facts that a store stated about an address."""
@@ -49,36 +40,15 @@ class Seen:
     children: dict[str, Address] | None = None  # of a folder, by name
 
 
-@dataclass(frozen=True)
-class Address:
-    """A file or a folder at an address. As text, it has neither credentials nor the query of a URL, which may sign a request."""
+@dataclass(frozen=True, repr=False)
+class Address(Location):
+    """A file or a folder at an address."""
 
-    scheme: str
-    host: str  # the bucket of an object store, the repository on the Hub
-    key: str = ""  # without a slash at its beginning; at its end only over http
-    query: str = ""
-    login: str = ""  # user:password, over http
     seen: Seen = field(default_factory=Seen, compare=False)
-
-    def __str__(self) -> str:
-        return f"{self.scheme}://{self.host}" + (f"/{self.key}" if self.key else "") + ("?..." if self.query else "")
-
-    def __repr__(self) -> str:
-        return f"Address({str(self)!r})"
 
     def __fspath__(self) -> str:
         """The address as messages show it; `place` makes an Address of it again, without its secrets."""
         return str(self)
-
-    @property
-    def url(self) -> str:
-        """The URL to request: with its query, without credentials."""
-        return f"{self.scheme}://{self.host}/{self.key}" + (f"?{self.query}" if self.query else "")
-
-    @property
-    def path(self) -> str:
-        """Bucket and key."""
-        return f"{self.host}/{self.key}" if self.key else self.host
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -137,8 +107,6 @@ class Address:
 
     def now(self) -> Found:
         """The facts that the store states now. Raises OSError, among them FileNotFoundError and PermissionError."""
-        from likewise.io.stores import store_of
-
         return self._own(store_of(self).look(self))
 
     def stat(self) -> Found:
@@ -168,8 +136,6 @@ class Address:
 
     def iterdir(self) -> Iterator[Address]:
         """The files and folders in a folder, listed once."""
-        from likewise.io.stores import store_of
-
         if self.seen.children is None:
             below = [self.at(key, found) for key, found in store_of(self).children(self).items()]
             self.seen.children = {path.name: path for path in below}
@@ -177,21 +143,15 @@ class Address:
 
     def open(self, mode: str = "rb") -> BufferedReader:
         """The file, open for reading."""
-        from likewise.io.ranged import Ranged
-
-        return BufferedReader(Ranged(self), BUFFER_BYTES)
+        return BufferedReader(Ranged(self, self.stat()), BUFFER_BYTES)
 
     def read_bytes(self) -> bytes:
         """The content of the file."""
-        from likewise.io.ranged import Ranged
-
-        with Ranged(self) as file:
+        with Ranged(self, self.stat()) as file:
             return file.readall()
 
     def unlink(self) -> None:
         """Delete the file."""
-        from likewise.io.stores import store_of
-
         store_of(self).remove(self)
 
     def relative_to(self, folder: Address) -> PurePosixPath:

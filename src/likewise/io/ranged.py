@@ -2,52 +2,25 @@
 
 from __future__ import annotations
 
-import errno
 import io
-import time
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-from likewise.io.address import Address
+from likewise.io.attempts import REMOTE, TransientError, retried
+from likewise.io.location import Found, Location
+from likewise.io.stores import store_of
 
-T = TypeVar("T")
-#: Attempts for a request, and seconds before the second one; each further wait is twice as long.
-TRIES, WAIT = 5, 0.5
 #: A read that continues the one before it asks for twice as many bytes, up to this number.
 MOST_AHEAD = 8 << 20
-
-
-#: The number of the error if a store cannot be reached.
-REMOTE = getattr(errno, "EREMOTEIO", errno.EIO)
-
-
-class TransientError(Exception):
-    """A failure that may pass: the network, the server, or an answer that was cut short."""
-
-
-def retried(call: Callable[[], T], address: Address) -> T:
-    """Return the result of ``call``, which is repeated while it raises TransientError. Raises OSError, a device error, after the last attempt."""
-    said = ""
-    for attempt in range(TRIES):
-        if attempt:
-            time.sleep(WAIT * 2 ** (attempt - 1))
-        try:
-            return call()
-        except TransientError as error:
-            said = str(error)  # the exception itself would keep the caller's buffer alive
-    raise OSError(REMOTE, f"{said} (after {TRIES} attempts)", str(address))
 
 
 class Ranged(io.RawIOBase):
     """The bytes of a file at an address. Arrow asks for what it needs; for other readers, ``ahead``, consecutive reads ask for more."""
 
-    def __init__(self, address: Address, *, ahead: bool = True) -> None:
-        from likewise.io.stores import store_of
-
+    def __init__(self, address: Location, found: Found, *, ahead: bool = True) -> None:
         self.name, self.address = str(address), address
-        self.size = address.stat().st_size
+        self.size = found.st_size
         self.ahead = ahead
-        self._read = store_of(address).reader(address)
+        self._read = store_of(address).reader(address, found)
         self._at = 0
         self._begin, self._data = 0, memoryview(b"")  # the bytes that were read last, and their place
 

@@ -35,13 +35,13 @@ class Plain(io.FileIO):
 
 def raw(path: Place) -> io.RawIOBase:
     """Open a file as a raw stream of bytes."""
-    return Ranged(path) if isinstance(path, Address) else Plain(path)
+    return Ranged(path, path.stat()) if isinstance(path, Address) else Plain(path)
 
 
 def arrow(path: Place, *, mapped: bool = False, stream: bool = False) -> pa.NativeFile:
     """Open a file for Arrow. ``mapped``: in memory that the system fills as it is read; ``stream``: it is read from its beginning to its end."""
     if isinstance(path, Address):
-        return pa.PythonFile(Ranged(path, ahead=stream), "r")
+        return pa.PythonFile(Ranged(path, path.stat(), ahead=stream), "r")
     return (pa.memory_map if mapped else pa.OSFile)(os.fsencode(path))  # bytes: pyarrow takes no str for a name that is not UTF-8
 
 
@@ -55,7 +55,7 @@ def copy(source: Place, target: Path) -> None:
     if not isinstance(source, Address):
         shutil.copyfile(source, target)
         return
-    with Ranged(source) as file, open(target, "wb") as to:
+    with Ranged(source, source.stat()) as file, open(target, "wb") as to:
         shutil.copyfileobj(file, to, MOST_AHEAD)
 
 

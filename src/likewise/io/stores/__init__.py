@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import BinaryIO, Protocol
 
-from likewise.io.address import Address, Found
+from likewise.io.location import Found, Location
 
 #: Variables of the environment that select a server and an account.
 SETTINGS = (
@@ -21,23 +21,26 @@ SETTINGS = (
 class Store(Protocol):
     """A kind of store. Errors are FileNotFoundError, PermissionError, other OSError, and TransientError of a reader."""
 
-    def look(self, address: Address) -> Found:
+    def look(self, address: Location) -> Found:
         """The file or folder at an address."""
 
-    def children(self, folder: Address) -> dict[str, Found]:
+    def children(self, folder: Location) -> dict[str, Found]:
         """The files and folders in a folder, by key."""
 
-    def reader(self, address: Address) -> Callable[[int, int], bytes]:
-        """Return a function of (begin, size) that reads a range; it may return fewer bytes. Threads have a reader each."""
+    def reader(self, address: Location, first: Found) -> Callable[[int, int], bytes]:
+        """Return a function of (begin, size) that reads a range; it may return fewer bytes. Threads have a reader each.
 
-    def writer(self, address: Address) -> AbstractContextManager[BinaryIO]:
+        first: the facts that the store stated first, by which a file that has changed is recognized.
+        """
+
+    def writer(self, address: Location) -> AbstractContextManager[BinaryIO]:
         """Open a new file, which gets its name when it is complete."""
 
-    def remove(self, address: Address) -> None:
+    def remove(self, address: Location) -> None:
         """Delete a file."""
 
 
-def store_of(address: Address) -> Store:
+def store_of(address: Location) -> Store:
     """The store of an address. Raises MissingPartError if it needs a library that is not installed."""
     settings = tuple(os.environ.get(name) for name in SETTINGS)
     return _store(address.scheme, address.host if address.scheme == "s3" else "", settings)

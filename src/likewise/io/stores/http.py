@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, NoReturn
 from urllib.parse import unquote
 
 from likewise.errors import DataError, UsageError
-from likewise.io.address import Address, Found
-from likewise.io.ranged import REMOTE, TransientError, retried
+from likewise.io.attempts import REMOTE, TransientError, retried
+from likewise.io.location import Found, Location
 
 #: Seconds without an answer after which a request is repeated.
 TIMEOUT = 60.0
@@ -31,13 +31,13 @@ OF_FILE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+)")
 class Http:
     """Files on servers."""
 
-    def look(self, address: Address) -> Found:
+    def look(self, address: Location) -> Found:
         """Ask for the first byte, because a signed URL may allow nothing else: the answer states the size, and whether ranges can be read."""
         if not address.key or address.key.endswith("/"):
             raise UsageError(f"{address}: an http address names a file; folders on servers cannot be listed")
         return retried(lambda: self._look(address), address)
 
-    def _look(self, address: Address) -> Found:
+    def _look(self, address: Location) -> Found:
         with answer(address, "bytes=0-0", empty=True) as response:
             span = OF_FILE.fullmatch(response.headers.get("Content-Range", ""))
             found = Found(stat.S_IFREG, 0, modified(response), mark=response.headers.get("ETag", ""))
@@ -45,12 +45,11 @@ class Http:
                 return found._replace(st_size=response.length or 0, ranges=False)
             return found._replace(st_size=int(span[3]))
 
-    def children(self, folder: Address) -> dict[str, Found]:
+    def children(self, folder: Location) -> dict[str, Found]:
         raise AssertionError("folders on servers are not listed")
 
-    def reader(self, address: Address) -> Callable[[int, int], bytes]:
+    def reader(self, address: Location, first: Found) -> Callable[[int, int], bytes]:
         """Read ranges, each by a request of its own."""
-        first = address.stat()
         if not first.ranges:
             raise OSError(REMOTE, "the server sends only the whole file", str(address))
 
@@ -67,14 +66,14 @@ class Http:
 
         return read
 
-    def writer(self, address: Address) -> AbstractContextManager[BinaryIO]:
+    def writer(self, address: Location) -> AbstractContextManager[BinaryIO]:
         raise AssertionError("nothing is written over http")
 
-    def remove(self, address: Address) -> None:
+    def remove(self, address: Location) -> None:
         raise AssertionError("nothing is deleted over http")
 
 
-def download(address: Address, file: BinaryIO) -> None:
+def download(address: Location, file: BinaryIO) -> None:
     """Copy a whole file, in one request. Raises OSError, and DataError if the server does not state where the file ends."""
 
     def attempt() -> None:
@@ -107,7 +106,7 @@ def received(response: http.client.HTTPResponse, size: int) -> bytes:
 
 
 @contextmanager
-def answer(address: Address, span: str = "", *, empty: bool = False) -> Iterator[Any]:
+def answer(address: Location, span: str = "", *, empty: bool = False) -> Iterator[Any]:
     """The answer to a request, for a range of bytes if ``span`` is given. ``empty``: a file without bytes has no range, and is no error.
 
     Raises TransientError, OSError or FileNotFoundError.
@@ -131,7 +130,7 @@ def answer(address: Address, span: str = "", *, empty: bool = False) -> Iterator
         yield response
 
 
-def refuse(error: urllib.error.HTTPError, address: Address) -> NoReturn:
+def refuse(error: urllib.error.HTTPError, address: Location) -> NoReturn:
     """Raise the exception for a status that is an error."""
     said = f"the server answers {error.code} {error.reason}".rstrip()
     if error.code in PASSING:

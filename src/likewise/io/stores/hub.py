@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, BinaryIO
 
 from likewise.errors import missing_part
-from likewise.io.address import Address, Found
-from likewise.io.ranged import REMOTE, TransientError
+from likewise.io.attempts import REMOTE, TransientError
+from likewise.io.location import Found, Location
 
 
 class Hub:
@@ -24,16 +24,16 @@ class Hub:
             raise missing_part("hf:// addresses are read with", "huggingface_hub", "huggingface_hub") from error
         self.files: Any = HfFileSystem(endpoint=os.environ.get("HF_ENDPOINT"), skip_instance_cache=True, use_listings_cache=False)
 
-    def look(self, address: Address) -> Found:
+    def look(self, address: Location) -> Found:
         with named(address):
             return known(self.files.info(address.path))
 
-    def children(self, folder: Address) -> dict[str, Found]:
+    def children(self, folder: Location) -> dict[str, Found]:
         with named(folder):
             below = self.files.ls(folder.path, detail=True)
         return {found["name"].removeprefix(folder.host + "/"): known(found) for found in below}
 
-    def reader(self, address: Address) -> Callable[[int, int], bytes]:
+    def reader(self, address: Location, first: Found) -> Callable[[int, int], bytes]:
         with named(address):
             file = self.files.open(address.path, "rb", cache_type="none")
 
@@ -44,10 +44,10 @@ class Hub:
 
         return read
 
-    def writer(self, address: Address) -> AbstractContextManager[BinaryIO]:
+    def writer(self, address: Location) -> AbstractContextManager[BinaryIO]:
         raise AssertionError("nothing is written to the Hub")
 
-    def remove(self, address: Address) -> None:
+    def remove(self, address: Location) -> None:
         raise AssertionError("nothing is deleted on the Hub")
 
 
@@ -59,7 +59,7 @@ def known(found: dict[str, Any]) -> Found:
 
 
 @contextmanager
-def named(address: Address, *, passing: bool = False) -> Iterator[None]:
+def named(address: Location, *, passing: bool = False) -> Iterator[None]:
     """Turn errors of the library into errors of the system; ``passing``: failures of a request may pass."""
     try:
         yield

@@ -12,8 +12,8 @@ from datetime import timedelta
 from typing import Any, BinaryIO, cast
 
 from likewise.errors import DataError
-from likewise.io.address import Address, Found
-from likewise.io.ranged import REMOTE, TRIES
+from likewise.io.attempts import REMOTE, TRIES
+from likewise.io.location import Found, Location
 
 #: Seconds to wait for a connection to S3, and in which Google's client repeats a request that fails; its own limit is 15 minutes.
 TIMEOUT, REPEATED = 10.0, 10
@@ -33,26 +33,27 @@ class Objects:
     def __init__(self, scheme: str, bucket: str) -> None:
         self.files = s3(bucket) if scheme == "s3" else google()
 
-    def look(self, address: Address) -> Found:
+    def look(self, address: Location) -> Found:
         with named(address):
             (found,) = self.files.get_file_info([address.path])
         return known(found, address)
 
-    def children(self, folder: Address) -> dict[str, Found]:
+    def children(self, folder: Location) -> dict[str, Found]:
         from pyarrow.fs import FileSelector
 
         with named(folder):
             below = self.files.get_file_info(FileSelector(folder.path))
         there = {(found.path.removeprefix(folder.host + "/").rstrip("/"), found.type): known(found, folder) for found in below}
         if both := [key for key, number in Counter(key for key, _ in there).items() if number > 1]:
-            raise DataError(f"{folder.at(both[0])}: is both an object and a folder, of which only one could be read; name the files one by one")
+            place = Location(folder.scheme, folder.host, both[0])
+            raise DataError(f"{place}: is both an object and a folder, of which only one could be read; name the files one by one")
         return {key: found for (key, _), found in there.items()}
 
-    def reader(self, address: Address) -> Callable[[int, int], bytes]:
+    def reader(self, address: Location, first: Found) -> Callable[[int, int], bytes]:
         with named(address):
             file = self.files.open_input_file(address.path)
             size = file.size()
-        if size != address.stat().st_size:
+        if size != first.st_size:
             raise DataError(f"{address}: has changed during the run; start over, and do not change inputs during the run")
 
         def read(begin: int, size: int) -> bytes:
@@ -62,7 +63,7 @@ class Objects:
         return read
 
     @contextmanager
-    def writer(self, address: Address) -> Iterator[BinaryIO]:
+    def writer(self, address: Location) -> Iterator[BinaryIO]:
         with named(address):
             file = self.files.open_output_stream(address.path, compression=None)  # else a name such as a.gz would have it compressed
         try:
@@ -73,7 +74,7 @@ class Objects:
         with named(address):
             file.close()
 
-    def _withdraw(self, address: Address, file: Any) -> None:
+    def _withdraw(self, address: Location, file: Any) -> None:
         """End an upload that failed. Arrow cannot abort one, so what was written becomes an object, which is deleted."""
         with suppress(OSError):
             size = file.tell()
@@ -81,7 +82,7 @@ class Objects:
             if self.look(address).st_size == size:
                 self.remove(address)
 
-    def remove(self, address: Address) -> None:
+    def remove(self, address: Location) -> None:
         with named(address):
             self.files.delete_file(address.path)
 
@@ -94,7 +95,7 @@ def s3(bucket: str) -> Any:
     scheme, _, server = endpoint.rpartition("://")
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not region and not endpoint:
-        with named(Address("s3", bucket)):
+        with named(Location("s3", bucket)):
             region = fs.resolve_s3_region(bucket)
     return fs.S3FileSystem(
         anonymous=os.environ.get("AWS_NO_SIGN_REQUEST", "").lower() in ("yes", "true", "1"),
@@ -113,11 +114,11 @@ def google() -> Any:
     endpoint = os.environ.get("STORAGE_EMULATOR_HOST", "")
     scheme, _, server = endpoint.rpartition("://")
     other = {"anonymous": True, "scheme": scheme or "http", "endpoint_override": server} if server else {}
-    with named(Address("gs", "")):
+    with named(Location("gs", "")):
         return fs.GcsFileSystem(**other, retry_time_limit=timedelta(seconds=REPEATED))
 
 
-def known(found: Any, address: Address) -> Found:
+def known(found: Any, address: Location) -> Found:
     """The facts that a store states about an address. Raises FileNotFoundError."""
     from pyarrow.fs import FileType
 
@@ -129,7 +130,7 @@ def known(found: Any, address: Address) -> Found:
 
 
 @contextmanager
-def named(address: Address) -> Iterator[None]:
+def named(address: Location) -> Iterator[None]:
     """Turn errors of Arrow into errors of the system that name the address and say what to do."""
     try:
         yield
