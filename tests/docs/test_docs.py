@@ -7,9 +7,11 @@ import inspect
 import json
 import re
 import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
 from types import ModuleType
 
+import grimp
 import pytest
 
 import likewise as lw
@@ -224,6 +226,15 @@ def test_the_architecture_page_names_files_that_exist_and_all_layers():
     layers = [name.strip().removeprefix("likewise.") for line in contract["layers"][1:] for name in re.split("[|:]", line)]
     shown = text.partition("## Layers")[2].partition("## Steps")[0]
     assert [name for name in layers if not re.search(rf"\b{name.removeprefix('runs.')}\b", shown) and not name.startswith("kinds.")] == []
+
+
+def test_no_files_import_each_other_in_a_circle():
+    """Not even for types, or inside functions. Excepted are the face of the package, and what the architecture page names."""
+    graph = grimp.build_graph("likewise", cache_dir=None)
+    imported = {name: graph.find_modules_directly_imported_by(name) - {name} for name in graph.modules}
+    imported["likewise"] = imported["likewise.kinds.kind"] = set()
+    imported["likewise.planning.plan"] -= {"likewise.planning.notebook"}
+    TopologicalSorter(imported).prepare()  # raises CycleError, which names the files
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
