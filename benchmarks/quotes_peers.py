@@ -98,7 +98,7 @@ def within(spans: Sequence[tuple[int, int]], whole: tuple[int, int]) -> int:
 
 def functions(text: str) -> list[tuple[int, int]]:
     """Functions at the left margin or one level in, of 15 to 80 lines: (first character, end)."""
-    found = [match.span() for match in re.finditer(r"(?m)^(?P<in>    |)def .*\n(?:(?:(?P=in)[ \t]+.*)?\n){15,80}", text)]
+    found = [match.span() for match in re.finditer(r"(?m)^(?P<in>    |)def .*\n(?:(?:(?P=in)[ \t].*)?\n){15,80}", text)]
     return [span for span in found if span[1] - span[0] > 600]
 
 
