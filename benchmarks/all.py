@@ -211,7 +211,7 @@ def table(rows: list[Row]) -> Iterator[str]:
     yield "| data and task | s | times likewise | quality | MB |"
     yield "|---|---|---|---|---|"
     for (subject, items, case), group in tasks(rows):
-        yield f"| **{subject}** ({items:,}): {case} | | | | |"
+        yield f"| **{subject}**{of_items(items)}: {case} | | | | |"
         for each in group:
             memory = f"{each['peak_mb']:,.0f}" if "peak_mb" in each else ""
             yield f"| {each['contender']} | {each['seconds']:.3g} | {each['ratio']:.3g} | {quality(each)} | {memory} |"
@@ -226,7 +226,12 @@ def summary(rows: list[Row]) -> Iterator[str]:
         other = next((each for each in group if not each["contender"].startswith(("likewise", "floor"))), None)
         if other:
             theirs = f"{other['contender']} | {other['ratio']:.3g} | {quality(other)}"
-            yield f"| {subject} ({items:,}): {case} | {own['seconds']:.3g} | {quality(own)} | {theirs} |"
+            yield f"| {subject}{of_items(items)}: {case} | {own['seconds']:.3g} | {quality(own)} | {theirs} |"
+
+
+def of_items(number: int) -> str:
+    """The number of items, if it is made for a size."""
+    return f" ({number:,})" if number else ""
 
 
 def tasks(rows: list[Row]) -> Iterator[tuple[tuple[str, int, str], list[Row]]]:
