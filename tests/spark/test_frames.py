@@ -167,9 +167,10 @@ def test_ids_are_those_of_the_order_without_a_column_of_ids(spark: Any) -> None:
 
 
 def test_the_code_for_users_of_mllib_finds_the_same_pairs_with_both(spark: Any) -> None:
-    """That of the page, on its texts."""
+    """That of the page, on its texts; in few partitions, because each step of MLlib has as many tasks."""
     with lzma.open(DOCS / "applications/data/advisories.jsonl.xz") as lines:
-        frame = frame_of(spark, [{**json.loads(line), "n": n} for n, line in enumerate(lines)])
+        frame = frame_of(spark, [{**json.loads(line), "n": n} for n, line in enumerate(lines)]).coalesce(1)
+    spark.conf.set("spark.sql.shuffle.partitions", "1")
     sides = []
     for side in ("With MLlib", "With likewise on Spark"):
         names: dict[str, Any] = {"frame": frame, "lw": lw}
@@ -178,6 +179,7 @@ def test_the_code_for_users_of_mllib_finds_the_same_pairs_with_both(spark: Any) 
         found = names["found"]
         rows = found if isinstance(found, list) else found.collect()
         sides.append({(row["id_a"], row["id_b"]): round(row["similarity"], 3) for row in rows})
+    spark.conf.unset("spark.sql.shuffle.partitions")
     theirs, ours = sides
     assert theirs == ours and len(ours) == 8
 
