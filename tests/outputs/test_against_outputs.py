@@ -232,7 +232,8 @@ def test_the_same_file_on_both_sides(tmp_path):
     result = lw.dedup(new, against=new, out=tmp_path / "out")
     assert (result.counts["kept"], result.counts["removed_exact"], result.report["against"]["share"]) == (0, 20, 1)
     assert {row["kept_source"] for row in table(tmp_path / "out", "removed")} == {"against/new.jsonl"}
-    assert any("1 file, such as new.jsonl" in said and "also given" in said for said in result.report["warnings"])
+    assert any("1 file, such as new.jsonl" in said and "also given with against" in said for said in result.report["warnings"])
+    assert "also given with query" in lw.neighbors(new, query=new).report["warnings"][0]
     assert (tmp_path / "out/kept/new.jsonl").read_bytes() == b""
 
 

@@ -22,6 +22,7 @@ HERE = "run it on one machine, without --engine spark"
 def inputs(folder: Path) -> Path:
     rng = np.random.default_rng(1)
     rows = [{"text": f"text {i}", "elements": rng.integers(0, 500, 9).tolist(), "bits": "a0b1", "numbers": [i, 1.5]} for i in range(50)]
+    rows = [row | {"sparse": {"indices": [i], "values": [1.0]}} for i, row in enumerate(rows)]
     (folder / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return folder
 
@@ -48,6 +49,7 @@ def inputs(folder: Path) -> Path:
             ["neighbors", "--by", "cosine", "--field", "numbers"],
             f"--engine spark: --exact is required to find the nearest vectors; add it, or {HERE}",
         ),
+        (["neighbors", "--by", "angle", "--field", "sparse"], "--by angle: nearest neighbors of sparse vectors are available for cosine "),
         (["neighbors", "--by", "levenshtein"], "--master spark://127.0.0.1:1: no connection within 10 seconds"),
         (["dedup", "-o", "out"], "--master spark://127.0.0.1:1: no connection within 10 seconds (127.0.0.1 port 1: Connection refused); "),
     ],

@@ -98,7 +98,7 @@ def started(
     run = pipeline.Run(job, work, Threads(options.threads), shown, fingerprints, first, memory, listed, session_of(inputs, against))
     useless = True  # an interrupted run needs its work folder to resume
     try:
-        warn(sources, run, apart=apart)
+        warn(sources, run, "query" if verb == "neighbors" else "against", apart=apart)
         yield sources, run
     except LikewiseError as error:  # the remedy is mostly to change an input or option, which makes another run
         why = error if can_go_on(error) else changed(sources, run.inputs) or error
@@ -124,8 +124,11 @@ def close(against: Inputs) -> None:
         against.close()
 
 
-def warn(sources: Sources, run: pipeline.Run, *, apart: bool) -> None:
-    """Warn of files that are skipped, and of inputs that may not be read as the user expects. apart: as in `started`."""
+def warn(sources: Sources, run: pipeline.Run, second: str, *, apart: bool) -> None:
+    """Warn of files that are skipped, and of inputs that may not be read as the user expects.
+
+    second: the option that gives the second collection. apart: as in `started`.
+    """
     kind, items = items_among(sources.skipped)
     if kind:
         folder = Path(Path(os.path.commonpath([storage.placed(path).parent for path in items])).name)  # reports do not depend on its location
@@ -150,7 +153,7 @@ def warn(sources: Sources, run: pipeline.Run, *, apart: bool) -> None:
     if not apart and (again := on_both_sides(sources[: run.first_side], sources[run.first_side :])):
         it, its = ("it is", "its") if len(again) == 1 else ("they are", "their")
         each = f"so {its} items are compared with themselves"
-        run.warn(f"{counted(len(again), 'file')}, such as {printable(again[0])}: {it} among INPUT and also given with {option('against')}, {each}")
+        run.warn(f"{counted(len(again), 'file')}, such as {printable(again[0])}: {it} among INPUT and also given with {option(second)}, {each}")
     for path in sources.skipped:
         if path.name == DELTA_LOG:
             old = "all its Parquet files are read, including rows that were later changed or deleted"

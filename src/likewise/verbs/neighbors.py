@@ -94,9 +94,11 @@ def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: in
         *most, last = heads
         names = f"texts, {', '.join(most)} and {last}"
         raise UsageError(f"{option('by', str(options.method))}: nearest neighbors are available for {names}")
-    with started(inputs, options, "neighbors", None, progress, query) as (sources, run), chosen(sources, run) as engine:
-        collection = pipeline.collected(sources, run, engine)
-        rows, value, all_of_them = engine.nearest(collection, k)
+    with started(inputs, options, "neighbors", None, progress, query) as (sources, run):
+        run.job.compared.scans(run.job)  # raises UsageError for measures by which these items have no neighbors
+        with chosen(sources, run) as engine:
+            collection = pipeline.collected(sources, run, engine)
+            rows, value, all_of_them = engine.nearest(collection, k)
         sides = (int(query is not None), 0)
         table = pairs_rows(collection, rows[:, 0], rows[:, 1], value, value_of(run.job), sides=sides, ordered=True).whole()
         origin = Origin(collection, run)
