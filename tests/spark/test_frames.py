@@ -135,9 +135,7 @@ def test_a_resumed_run_takes_the_rows_that_were_written(spark: Any, tmp_path: Pa
 
 def test_what_a_frame_cannot_be(spark: Any, tmp_path: Path) -> None:
     frame = spark.sql("select 1 id, 'a' text, map('a', 1) tags, make_interval(1) span")
-    no_order = (
-        "the rows of a Spark DataFrame have no order, and the first of similar rows is kept; name a column to sort by, such as an id or a date: "
-    )
+    no_order = "the rows of a Spark DataFrame have no order, and the result depends on it; name a column to sort by, such as an id or a date: "
     cases: list[tuple[Any, dict[str, Any], str]] = [
         (frame, {}, no_order + "order=COLUMN"),
         (frame, {"order": []}, no_order + "order=COLUMN"),

@@ -102,3 +102,6 @@ def test_data_frames(tmp_path, spark):
     asked = spark.createDataFrame([(9, "a b c d e")], "n int, text string")
     found = lw.neighbors(frame, query=asked, order="n", by="words:2", k=2, work=tmp_path / "work")
     assert [tuple(row) for row in found.to_native().collect()] == [(9, 1, 0.75), (9, 3, 0.4)]
+    lines(tmp_path / "items.jsonl", [{"n": 5, "text": "a b c d"}])
+    found = lw.neighbors(tmp_path / "items.jsonl", query=asked, order="n", by="words:2", work=tmp_path / "work")
+    assert found.to_native().select("id_a", "id_b", "similarity").collect() == [(9, 5, 0.75)]

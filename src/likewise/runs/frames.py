@@ -52,8 +52,13 @@ def given(inputs: Any, against: Any, order: Any, choices: dict[str, Any]) -> tup
     if not isinstance(named, list | tuple) or not all(isinstance(name, str) and name for name in named):
         raise UsageError(f"{option('order', order)}: give the name of a column, or a list of names")
     inputs, against = (ordered(side, tuple(named)) if is_frame(side) else side for side in sides)
-    first = inputs if isinstance(inputs, Ordered) else against
-    return inputs, against, {**({} if first.id is None else {"id": first.id}), **choices, "engine": "spark"}
+    first = frame_of(inputs, against)
+    return inputs, against, {**({} if first is None or first.id is None else {"id": first.id}), **choices, "engine": "spark"}
+
+
+def frame_of(*sides: Any) -> Ordered | None:
+    """The first DataFrame among the sides; None without any."""
+    return next((side for side in sides if isinstance(side, Ordered)), None)
 
 
 @contextmanager
@@ -99,12 +104,12 @@ def removal(found: Removal, inputs: Ordered, folder: Path, options: Options) -> 
     return replace(found, kept=kept, **made)
 
 
-def pairs(found: Pairs, inputs: Ordered, folder: Path) -> Pairs:
-    """The pairs, also as a DataFrame of a file in a folder."""
+def pairs(found: Pairs, given: Ordered, folder: Path) -> Pairs:
+    """The pairs, also as a DataFrame of a file in a folder. given: a DataFrame whose rows were compared."""
     folder.mkdir()
     path = folder / "pairs.parquet"
     found.write(path)
-    return found.native(partial(reader, inputs, path, records=False))
+    return found.native(partial(reader, given, path, records=False))
 
 
 def in_files(files: Sequence[Path], count: int) -> LazyData:

@@ -78,10 +78,10 @@ def neighbors(
     choices = given("neighbors", locals(), own="query k")
     inputs, query, choices = frames.given(inputs, query, order, choices)
     options = resolved([inputs, query], choices, limited=False)
-    if not isinstance(inputs, frames.Ordered):
+    if (frame := frames.frame_of(inputs, query)) is None:
         return find_neighbors(inputs, query, options, k, progress)
     with frames.folder(options) as folder:
-        return frames.pairs(find_neighbors(inputs, query, options, k, progress), inputs, folder)
+        return frames.pairs(find_neighbors(inputs, query, options, k, progress), frame, folder)
 
 
 def find_neighbors(inputs: Inputs, query: Inputs | None, options: Options, k: int, progress: Progress | bool | None) -> Pairs:

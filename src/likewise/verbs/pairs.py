@@ -97,10 +97,10 @@ def pairs(
     inputs, against, choices = frames.given(inputs, against, order, choices)
     against, choices = compared_with(against, choices)
     options = resolved([inputs, against], choices, one_way=True)
-    if not isinstance(inputs, frames.Ordered):
+    if (frame := frames.frame_of(inputs, against)) is None:
         return list_pairs(inputs, against, options, progress)
     with frames.folder(options) as folder:
-        return frames.pairs(list_pairs(inputs, against, options, progress), inputs, folder)
+        return frames.pairs(list_pairs(inputs, against, options, progress), frame, folder)
 
 
 def list_pairs(inputs: Inputs, against: Inputs | None, options: Options, progress: Progress | bool | None) -> Pairs:

@@ -144,7 +144,7 @@ def ordered(given: Any, order: tuple[str, ...]) -> Ordered:
         raise UsageError("a streaming DataFrame has no last row; write its rows, and give a DataFrame of the written files")
     if not order:
         how = "name a column to sort by, such as an id or a date"
-        why = "the rows of a Spark DataFrame have no order, and the first of similar rows is kept"
+        why = "the rows of a Spark DataFrame have no order, and the result depends on it"
         raise UsageError(f"{why}; {how}: {option('order', placeholder='COLUMN')}")
     types = types_of(given)
     for name in order:

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 #: The number of tasks, if sections have no more and no fewer rows than these.
-TASKS, MOST_ROWS, FEWEST_ROWS = 256, 1 << 16, 1 << 11
+TASKS, MOST_ROWS, FEWEST_ROWS = 256, 1 << 16, 1 << 12
 #: Bytes of words of a slice: queries and items that a task holds at once.
-SLICE_BYTES = 64 << 20
+SLICE_BYTES = 32 << 20
 #: Neighbors of a slice of queries, and those that a task merges.
 FOUND_AT_ONCE, MERGED_AT_ONCE = 1 << 20, 1 << 21
 #: The sides of rows: queries, the items to find, and both if each item is a query.
