@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -181,6 +182,11 @@ def test_what_a_session_needs(monkeypatch: pytest.MonkeyPatch) -> None:
         with opened(None):
             pass
     assert str(raised.value) == f"runs on Spark need PySpark, which is not installed: {install(session.EXTRA)}"
+    with monkeypatch.context() as patch, pytest.raises(MissingPartError) as raised:
+        patch.setitem(sys.modules, "pandas", None)
+        with opened(None, SimpleNamespace(version="4.3.0")):  # type: ignore[arg-type]
+            pass
+    assert str(raised.value) == f"runs on Spark need pandas, which is not installed: {install('pandas')}"
 
 
 def test_an_old_java_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

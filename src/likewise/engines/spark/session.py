@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,12 +69,14 @@ MORE_MEMORY = (
 def opened(master: str | None, given: SparkSession | None = None) -> Iterator[SparkSession]:
     """The given session, or one on the master, or the active one, with `SETTINGS`. A session that was started here is stopped at the end.
 
-    Raises MissingPartError without PySpark, UsageError for a master that cannot be used, and LikewiseError for a job that failed in Spark.
+    Raises MissingPartError without PySpark or pandas, UsageError for a master that cannot be used, and LikewiseError for a job that failed in Spark.
     """
     with tasks.quiet():
         session, own = session_of(master) if given is None else (given, False)
         try:
             check_version(session.version)
+            if find_spec("pandas") is None:  # PySpark sends functions of Arrow batches to tasks only if it is there
+                raise missing_part("runs on Spark need", "pandas", "pandas")
             with changed(session, SETTINGS), explained():
                 yield session
         finally:
