@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from likewise.engines.spark import versions
+from likewise.engines.spark import tasks, versions
 from likewise.engines.spark.session import other_versions
 from likewise.errors import UsageError
 from likewise.io.address import Address, Place
@@ -128,6 +128,7 @@ def seen(path: str, files: list[tuple[str, Any]]) -> dict[str, Any]:
     """Facts about an executor: whether it reaches the folder, files that it cannot read, and memory per core in bytes (0: unknown)."""
     from likewise.engines.threads import usable_cores, usable_memory
 
+    tasks.leave_out_of_collections()
     mark, folder = Path(path), False
     with suppress(OSError):
         own = mark.with_name(f"{mark.name}-{uuid.uuid4().hex}")
