@@ -10,7 +10,7 @@ import pytest
 from likewise.engines.spark import clustered, sections
 from likewise.engines.spark.session import opened
 from object_store import Objects, serving_objects
-from spark_cluster import Cluster
+from spark_cluster import Cluster, active
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -47,6 +47,7 @@ def spark(standalone: Cluster) -> Iterator[Any]:
     """An active session on the cluster. Its executors stay, and each of their processes imports and compiles what it needs once."""
     with opened(standalone.master) as session:
         yield session
+    assert active() is None
 
 
 @pytest.fixture
@@ -60,6 +61,6 @@ def mortal(standalone: Cluster) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sections of some 200 rows, and partitions of clusters of 50, as if there were many more."""
-    monkeypatch.setattr(sections, "SECTION_ROWS", 200)
-    monkeypatch.setattr(clustered, "TASK_ROWS", 50)
+    """Sections of some 300 rows, and partitions of clusters of 100, as if there were many more."""
+    monkeypatch.setattr(sections, "SECTION_ROWS", 300)
+    monkeypatch.setattr(clustered, "TASK_ROWS", 100)

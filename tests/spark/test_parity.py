@@ -24,7 +24,7 @@ JOINED = ("strings",)
 #: Job, partitions, bytes of a task and rows of a batch: some that cover what differs, and with --all every job.
 FEW = [
     ("texts", 2, 8_000, 4096),
-    ("texts by group", 7, 3_000, 50),
+    ("texts by group", 7, 6_000, 50),
     ("banners", 7, 50_000, 4096),
     ("weighted sets", 3, 8_000, 4096),
     ("lines by group, without common words", 3, 4_000, 4096),

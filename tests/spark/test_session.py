@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,28 +17,21 @@ import pytest
 from command_line import SOURCE
 from index_servers import free_port
 from likewise.engines.spark import reach, session, tasks, versions
-from likewise.engines.spark.session import SETTINGS, check_version, explained, opened, own, place_of, surroundings
+from likewise.engines.spark.session import SETTINGS, changed, check_version, explained, opened, own, place_of, surroundings
 from likewise.errors import LikewiseError, MissingPartError, UsageError, install
 from likewise.io.inputs import resolve
-from spark_cluster import Cluster, made
+from spark_cluster import Cluster, active, made
 
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 #: A part of every refusal of versions.
 REFUSED = "executors have other versions, which could change the result: "
 
 
 @pytest.fixture(autouse=True)
-def alone(standalone: Cluster) -> Iterator[None]:
-    """No session is active before and after a test."""
+def alone(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No session is active after a test, except that which tests share."""
     yield
-    assert active() is None
-
-
-def active() -> Any:
-    from pyspark.sql import SparkSession
-
-    with suppress(Exception):
-        return SparkSession.active()
-    return None
+    assert active() is None or "spark" in request.fixturenames
 
 
 def asked(session: Any, number: int = 2) -> list[Any]:
@@ -56,46 +48,51 @@ def asked(session: Any, number: int = 2) -> list[Any]:
     return list(tasks.mapped(session.range(0, 20 * number, 1, number), where, "folder string, python string, rows long").collect())
 
 
-def test_a_session_of_its_own_runs_tasks_on_both_workers(standalone: Cluster) -> None:
+def test_a_session_of_its_own_runs_tasks_on_both_workers(standalone: Cluster, spark: Any) -> None:
     assert standalone.workers() == 2
-    with opened(standalone.master) as session:
-        assert [session.conf.get(name) for name in SETTINGS] == [*SETTINGS.values()]
-        found = asked(session, 40)
-        assert [row["rows"] for row in found] == [20] * 40
-        assert {row["python"] for row in found} == {sys.executable}
-        assert {Path(row["folder"]).parents[1].name for row in found} == {"worker1", "worker2"}
+    assert [spark.conf.get(name) for name in SETTINGS] == [*SETTINGS.values()]
+    found = asked(spark, 40)
+    assert [row["rows"] for row in found] == [20] * 40
+    assert {row["python"] for row in found} == {sys.executable}
+    assert {Path(row["folder"]).parents[1].name for row in found} == {"worker1", "worker2"}
 
-        def broken(batches: Any) -> Any:
-            raise ValueError("the reason")
+    def broken(batches: Any) -> Any:
+        raise ValueError("the reason")
 
-        with pytest.raises(LikewiseError, match=r"^Spark stopped the job: ValueError: the reason$") as raised, explained():
-            tasks.mapped(session.range(2), broken, "a long").collect()
-        assert isinstance(raised.value.__cause__, OSError)  # so the run can be resumed
-        assert "in broken" in str(raised.value.__cause__.__cause__)  # the traceback of the task
+    with pytest.raises(LikewiseError, match=r"^Spark stopped the job: ValueError: the reason$") as raised, explained():
+        tasks.mapped(spark.range(2), broken, "a long").collect()
+    assert isinstance(raised.value.__cause__, OSError)  # so the run can be resumed
+    assert "in broken" in str(raised.value.__cause__.__cause__)  # the traceback of the task
 
 
-def test_the_active_session_is_used_and_left_as_it_was(standalone: Cluster, tmp_path: Path) -> None:
+def test_the_active_session_is_used_and_left_as_it_was(standalone: Cluster, spark: Any) -> None:
     """One of the settings was changed before, and the others were not."""
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     others = [each for each in SETTINGS if each != name]
-    with made(standalone) as session:
-        session.conf.set(name, "77")
-        before = [session.conf.get(other, None) for other in others]
+    with changed(spark, SETTINGS):  # afterwards they are as they were
+        for other in others:
+            spark.conf.unset(other)
+        spark.conf.set(name, "77")
+        before = [spark.conf.get(other, None) for other in others]
+        assert before != [SETTINGS[other] for other in others]
         with opened(None) as found, opened(standalone.master):
-            assert found is session and session.conf.get(name) == SETTINGS[name]
-        assert session.conf.get(name) == "77" and [session.conf.get(other, None) for other in others] == before
-        with (
-            pytest.raises(UsageError, match=r"^master='local\[2\]': this process has an active session of Spark on spark://127.0.0.1:"),
-            opened("local[2]"),
-        ):
-            pass
-        (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
-        sources = resolve([tmp_path])
-        reach.check(session, tmp_path, sources, pytest.fail)
-        (tmp_path / "a.jsonl").unlink()
-        with pytest.raises(UsageError, match=r"^executors cannot read a.jsonl \(.*No such file.*\); keep the inputs where all machines see them"):
-            reach.check(session, tmp_path, sources, pytest.fail)
-        assert [*tmp_path.iterdir()] == []
+            assert found is spark and [spark.conf.get(each) for each in SETTINGS] == [*SETTINGS.values()]
+        assert spark.conf.get(name) == "77" and [spark.conf.get(other, None) for other in others] == before
+    with (
+        pytest.raises(UsageError, match=r"^master='local\[2\]': this process has an active session of Spark on spark://127.0.0.1:"),
+        opened("local[2]"),
+    ):
+        pass
+
+
+def test_inputs_that_executors_cannot_read(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
+    sources = resolve([tmp_path])
+    reach.check(spark, tmp_path, sources, pytest.fail)
+    (tmp_path / "a.jsonl").unlink()
+    with pytest.raises(UsageError, match=r"^executors cannot read a.jsonl \(.*No such file.*\); keep the inputs where all machines see them"):
+        reach.check(spark, tmp_path, sources, pytest.fail)
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_executors_with_another_likewise_are_refused_by_name(standalone: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +104,8 @@ def test_executors_with_another_likewise_are_refused_by_name(standalone: Cluster
     here = versions.here()["likewise"]
     init.write_text(text.replace(f'"{here}"', '"0.0.7"'))
     assert init.read_text() != text
-    with made(standalone, **{"spark.executorEnv.PYTHONPATH": str(tmp_path), "spark.python.worker.reuse": "false"}) as session:
+    settings = {"spark.executorEnv.PYTHONPATH": str(tmp_path), "spark.python.worker.reuse": "false", "spark.cores.max": "1"}
+    with made(standalone, **settings) as session:
         wanted = f"^{REFUSED}likewise 0.0.7 there and {here} here; install "
         with pytest.raises(UsageError, match=wanted):
             reach.check(session, tmp_path, [], pytest.fail)

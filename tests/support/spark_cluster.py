@@ -18,7 +18,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,8 @@ PATIENCE = 120
 MEMORY = "700m"
 #: Options of Java that halve the processor time of short runs.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-#: Settings of all drivers: small heaps, no web pages, a lost executor is noticed within a minute, and files that it held are asked for again at once.
+#: Settings of all drivers: small heaps, no web pages, and few partitions where Spark chooses. A lost executor is noticed within a minute, and files
+#: that it held are asked for again at once.
 DEFAULTS = {
     "spark.driver.extraJavaOptions": JAVA,
     "spark.executor.extraJavaOptions": JAVA,
@@ -44,6 +45,7 @@ DEFAULTS = {
     "spark.network.timeout": "60s",
     "spark.network.timeoutInterval": "20s",
     "spark.shuffle.io.retryWait": "100ms",
+    "spark.sql.shuffle.partitions": "4",
     "spark.master.rest.enabled": "false",
 }
 MASTER, WORKER = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
@@ -146,13 +148,24 @@ def made(cluster: Cluster, **settings: str) -> Iterator[Any]:
     from likewise.engines.spark.tasks import quiet
 
     with quiet():
+        from pyspark import SparkContext
         from pyspark.sql import SparkSession
 
+        SparkContext._ensure_initialized()  # starts Java, which passes the settings of the first session on to all later ones
         session = SparkSession.builder.config(map={**OWN, **settings}).master(cluster.master).getOrCreate()
         try:
             yield session
         finally:
             session.stop()
+
+
+def active() -> Any:
+    """The active session of this process, or None."""
+    from pyspark.sql import SparkSession
+
+    with suppress(Exception):
+        return SparkSession.active()
+    return None
 
 
 def end_with_parent() -> None:
