@@ -43,6 +43,8 @@ def test_a_threshold_that_is_none(verb: str, value: str, folder: Path) -> None:
         (["dedup", "docs.jsonl", "--zzz", "spark"], ["unknown flag --zzz\n"]),
         (["dedup", "docs.jsonl", "-o", "out", "--engine", "ray"], ["--engine ray: choose one of local, spark\n"]),
         (["pairs", "docs.jsonl", "--master", "local[2]"], ["--master: only Spark has a master; add --engine spark\n"]),
+        (["neighbors", "docs.jsonl", "--queries", "docs.jsonl"], ["unknown flag --queries; did you mean --query?\n"]),
+        (["neighbors", "docs.jsonl", "--top-k", "3"], ["unknown flag --top-k; did you mean -k?\n"]),
         (["dedup", "docs.jsonl", "--ratio", "0.9"], ["unknown flag --ratio; did you mean --threshold?\n"]),
         (["features", "docs.jsonl", "--ratio", "0.9"], ["unknown flag --ratio\n"]),
         (["dedup"], ["INPUT is missing\n  Usage: likewise dedup INPUT... [--against INPUT]... -o OUT [FLAGS]\n  see likewise dedup --help\n"]),

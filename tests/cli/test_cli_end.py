@@ -41,6 +41,11 @@ def test_an_interrupted_run_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -
     assert result.stderr == "likewise: interrupted\n  to continue: likewise dedup docs.jsonl -o 'my out' --resume\n"
 
 
+def test_a_run_that_had_nothing_to_resume_counts_what_it_read() -> None:
+    result = run("dedup", "docs.jsonl", "-o", "out", "--resume")
+    assert result.exit_code == 0 and "/s" in result.stderr and "resumed" not in result.stderr
+
+
 @pytest.mark.parametrize(
     ("error", "said"),
     [

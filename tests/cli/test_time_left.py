@@ -162,7 +162,7 @@ def test_files_are_read_and_written_by_their_size(tmp_path: Path) -> None:
     heard = Heard()
     lw.dedup(tmp_path / "a.jsonl", threshold=0.9, out=tmp_path / "out", progress=heard)
     assert heard.of("reading and sketching") == [len(lines), "bytes", 0, len(lines)]
-    assert heard.of("writing") == [20, "records", 0, 20]
+    assert heard.of("writing") == [20, "rows", 0, 20]
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     pq.write_table(pa.Table.from_pylist(texts(20)), tmp_path / "c.parquet")
     for name in ("b.jsonl.gz", "c.parquet"):

@@ -141,10 +141,14 @@ def test_a_changed_input_is_not_shown_and_a_moved_one_is_found_by_its_content(re
 
 def test_what_cannot_be_explored_is_refused_with_what_to_do(result: Path, tmp_path: Path) -> None:
     lines = written(tmp_path / "q.jsonl", {"a": "b"})
-    assert "expected a Parquet file, as `likewise quotes` and `likewise pairs` write with -o FILE.parquet" in refused("serve", lines)
+    assert "expected a Parquet file, which quotes, pairs and neighbors write with -o FILE.parquet" in refused("serve", lines)
     assert "does not name its inputs; repeat" in refused("serve", saved(tmp_path / "p.parquet", pa.table({"id_a": [1]})))
     assert "p0.parquet: no such file or folder" in refused("serve", tmp_path / "p0.parquet")
-    assert "only the inputs of a file" in refused("serve", tmp_path, "x.jsonl")
+    assert "give one PATH; only a file of quotes" in refused("serve", tmp_path, "x.jsonl")
+    assert f"{tmp_path.name}: this folder has no result and no index; give an output of dedup, a" in refused("serve", tmp_path)
+    assert run("dedup", lines, "-o", tmp_path / "out", "--field", "text").exit_code == 0
+    for name in ["removed.parquet", "report.html"]:
+        assert f"this file is a part of an output; give its folder, {tmp_path / 'out'}" in refused("serve", tmp_path / "out" / name)
 
 
 def saved(path: Path, table: pa.Table, note: dict[bytes, bytes] | None = None) -> Path:

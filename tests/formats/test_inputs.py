@@ -182,6 +182,7 @@ def test_an_input_that_is_the_output_is_refused_and_left_alone(here: Path) -> No
         ("corpsu.jsonl", r"corpsu\.jsonl: no such file or folder; did you mean corpus\.jsonl\?"),
         ("d/aa.jsonl", r"did you mean d/a\.jsonl\?"),
         ("nothing-like-it", "no such file or folder$"),
+        ("unlike.jsonl", "no such file or folder$"),
         ("no/where/a.jsonl", "the folder no/where does not exist"),
         ("corpus.jsonl/x", "."),
         ("*.parquet", r"\*\.parquet: no file matches this pattern"),

@@ -264,3 +264,5 @@ def test_data_in_python_has_columns_not_a_file(verb: Any, given: Any) -> None:
 def test_of_two_sides_the_one_without_the_field_is_named() -> None:
     with pytest.raises(DataError, match=r"^no row of against/memory\.arrow has the field 'text'; fields seen: body; name "):
         lw.pairs([A], against=[{"body": A}])
+    with pytest.raises(DataError, match=r"^no row of memory\.arrow or against/memory\.arrow has the field 'text'; fields seen: body; name "):
+        lw.pairs([{"body": A}], against=[{"body": A}])

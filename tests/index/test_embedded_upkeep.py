@@ -236,8 +236,8 @@ def test_another_process_sees_each_commit_and_follows_flush_and_compaction(store
         process.stdin.close()
 
 
-def test_a_reader_that_misses_a_file_takes_the_next_catalogue(store, monkeypatch):
-    """Between the catalogue and its files the segments are merged, and the old files deleted."""
+def test_a_reader_that_misses_a_file_takes_the_next_catalog(store, monkeypatch):
+    """Between the catalog and its files the segments are merged, and the old files deleted."""
     for own in range(3):
         store.write(Change(some(own)))
         store.flush()
@@ -368,8 +368,8 @@ def changed(place: Path, statement: str) -> None:
         ("delete from log where number = 2", "rows of the log in index.db are missing"),
         ("delete from log where number = 3", "the last 1 rows of the log"),
         ("update log set number = 4 where number = 3", "rows of the log in index.db are missing"),
-        ("update state set value = cast(replace(value, '\"next\":20', '\"next\":10') as blob)", "the catalogue in index.db"),
-        ("delete from state", "the catalogue in index.db"),
+        ("update state set value = cast(replace(value, '\"next\":20', '\"next\":10') as blob)", "the catalog in index.db"),
+        ("delete from state", "the catalog in index.db"),
         ("insert into gone values (1, zeroblob(8), zeroblob(8))", "the removed items of segment 1"),
         ("drop table log", "no such table: log"),
     ],

@@ -88,7 +88,7 @@ def test_a_large_file_is_recognized_by_parts_from_both_ends_on(tmp_path: Path, s
 
 def test_other_files_are_refused_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_text("{}\n")
-    with pytest.raises(UsageError, match=r"expected a Parquet file, as .* with out=FILE.parquet"):
+    with pytest.raises(UsageError, match=r"expected a Parquet file, which .* with out=FILE.parquet"):
         read(tmp_path / "q.jsonl")
     lw.pairs([SAID, SAID]).write(tmp_path / "m.parquet")
     table = pq.read_table(tmp_path / "m.parquet").replace_schema_metadata(None)

@@ -113,8 +113,10 @@ def test_without_tokens_this_machine_may_read(tmp_path: Path) -> None:
 
 def test_addresses_of_other_machines_need_tokens(tmp_path: Path) -> None:
     assert is_loopback("127.0.0.1") and is_loopback("localhost") and is_loopback("::1") and not is_loopback("0.0.0.0") and not is_loopback("::")
+    (empty := tmp_path / "empty").mkdir()
+    assert "this folder has no result and no index" in refused("serve", empty)
+    (tmp_path / "manifest.json").touch()  # looks like an index
     assert "requests need tokens; give --token-file FILE" in refused("serve", tmp_path, "--host", "0.0.0.0")
     assert "give an address of this machine" in refused("serve", tmp_path, "--host", "no such host")
     assert "--token-file" in refused("serve", tmp_path, "--token-file", tmp_path / "none")
     assert "none: no such file or folder; give an output of dedup" in refused("serve", tmp_path / "none", "--port", "0")
-    assert "there is no index" in refused("serve", tmp_path, "--port", "0")

@@ -95,12 +95,14 @@ def command(
     progress.command = typed(["likewise", *map(without_secrets, sys.argv[1:])])
     for message in early_warnings(options):
         progress.warn(message)
-    with resumable(options.work or work_beside(target), more):
+    work = options.work or work_beside(target)
+    begun = options.resume and work.exists()
+    with resumable(work, more):
         result = deduplicate(first, second, options, target, progress)
     if screen.json:
         screen.document({**result.report, "out": str(target.absolute())})
     else:
-        screen.rows(summary(result.report, target, progress, options.resume))
+        screen.rows(summary(result.report, target, progress, begun))
     progress.steps()
     return int(exit_code and len(result.removed) > 0)
 

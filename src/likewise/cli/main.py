@@ -43,7 +43,17 @@ EXAMPLES = """  likewise demo
 COMPLETE = "_LIKEWISE_COMPLETE"
 
 #: Flags of other tools, or of another format, and the flag that the user probably needs.
-MEANT = {"--png": "--svg", "--ratio": "--threshold", "--similarity": "--threshold", "--column": "--field", "--workers": "--threads"}
+MEANT = {
+    "--png": "--svg",
+    "--ratio": "--threshold",
+    "--similarity": "--threshold",
+    "--column": "--field",
+    "--workers": "--threads",
+    "--queries": "--query",
+    "--metric": "--by",
+    "--top": "-k",
+    "--top-k": "-k",
+}
 #: Advice for errors of the operating system.
 ADVICE = {
     errno.ENOSPC: "free some space, or put intermediate files on another disk with --work DIR",

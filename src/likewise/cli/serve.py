@@ -12,10 +12,9 @@ from likewise.cli.screen import Screen, is_terminal
 from likewise.cli.verbs import files, inputs, verb
 from likewise.errors import UsageError
 
-#: The error of a path at which nothing is.
-NOTHING = (
-    "no such file or folder; give an output of dedup, a .parquet file of quotes, pairs or neighbors, or an index (likewise index create makes one)"
-)
+#: What a path can name, and the error of one at which nothing is.
+WANTED = "give an output of dedup, a .parquet file of quotes, pairs or neighbors, or an index (likewise index create makes one)"
+NOTHING = f"no such file or folder; {WANTED}"
 
 
 @verb(
@@ -51,7 +50,7 @@ def command(
     with NOTICE.telling(lambda message: log.add("info", "compiling", message=message)):
         shared: Any = {"host": host, "port": port, "token_file": tokens, "log": log, "warn": screen.warn, "tell": tell}
         if inputs and ("://" in path or not Path(path).is_file()):
-            raise UsageError(f"{path} {inputs[0]}: only the inputs of a file of quotes, pairs or neighbors are named; give one PATH")
+            raise UsageError(f"{path} {inputs[0]}: give one PATH; only a file of quotes, pairs or neighbors is followed by its inputs")
         if is_result(path):
             explorer.start(Path(path), inputs, **shared)
         else:
@@ -60,6 +59,7 @@ def command(
 
 def is_result(path: str) -> bool:
     """True for an output folder or a file, False for an index. Raises UsageError for what is certainly neither."""
+    from likewise.index.embedded.folder import DATABASE, MANIFEST
     from likewise.io.manifest import is_output
 
     if "://" in path:
@@ -71,4 +71,6 @@ def is_result(path: str) -> bool:
         return True
     if (place / "removed.parquet").exists():
         raise UsageError(f"{path}: is not a complete output of dedup: it has no manifest.json; run dedup again, or copy the whole folder")
+    if not any((place / name).exists() for name in (MANIFEST, DATABASE)):
+        raise UsageError(f"{path}: this folder has no result and no index; {WANTED}")
     return False

@@ -476,7 +476,9 @@ def _missing(path: Place, error: OSError) -> str:
         return f"{path}: {error.strerror}" + (f"; the bucket {path.host} does not exist" if path.key and not _has_bucket(path) else "")
     if not path.parent.is_dir():
         return f"{path}: the folder {path.parent} does not exist"
-    close = difflib.get_close_matches(path.name, [other.name for other in path.parent.iterdir()], 1)
+    there = list(path.parent.iterdir())
+    stems = difflib.get_close_matches(path.stem, {other.stem for other in there})  # a shared extension makes no two names similar
+    close = difflib.get_close_matches(path.name, [other.name for other in there if other.stem in stems], 1)
     return f"{path}: no such file or folder" + (f"; did you mean {path.with_name(close[0])}?" if close else "")
 
 

@@ -143,7 +143,9 @@ def message(lacking: Sequence[Lack], names: Sequence[str], want: Want) -> str:
     """Return the message about sources without the field; ``names``: those of all sources."""
     first = lacking[0]
     field = of_source(want, first.source).text
-    where = ", ".join(printable(lack.source) for lack in lacking[:3]) + (f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else "")
+    shown = [printable(lack.source) for lack in lacking[:3]]
+    *before, last = [*shown, f"{len(lacking) - 3:,} more"] if len(lacking) > 3 else shown
+    where = f"{', '.join(before)} {'and' if len(lacking) > 3 else 'or'} {last}" if before else last
     alone = first.table and len(set(names)) == 1
     where = "the data" if alone else where
     seen = list(dict.fromkeys(name for lack in lacking for name in lack.fields))

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from likewise.errors import FormatError, LikewiseError, UsageError
 from likewise.io.address import Address, Place, place
-from likewise.io.manifest import SEAL, seal
+from likewise.io.manifest import SEAL, is_output, seal
 from likewise.messages import option, quoted
 
 #: The key in the metadata of the file, and the version of what it holds.
@@ -62,11 +62,11 @@ def read(path: Path) -> Record:
     try:
         found = (pq.read_metadata(path).metadata or {}).get(KEY)
     except (pa.ArrowException, OSError) as error:
-        other = f"expected a Parquet file, as `likewise quotes` and `likewise pairs` write with {written}"
-        raise UsageError(f"{quoted(str(path))}: {other}") from error
+        other = f"expected a Parquet file, which quotes, pairs and neighbors write with {written}"
+        raise UsageError(f"{quoted(str(path))}: {part_of(path) or other}") from error
     if found is None:
-        again = f"repeat `likewise quotes` or `likewise pairs` with {written}"
-        raise UsageError(f"{quoted(str(path))}: this file does not name its inputs; {again}")
+        again = f"repeat quotes, pairs or neighbors with {written}"
+        raise UsageError(f"{quoted(str(path))}: {part_of(path) or f'this file does not name its inputs; {again}'}")
     with as_recorded(path):
         said = json.loads(found)
         if said["version"] != VERSION:
@@ -77,6 +77,11 @@ def read(path: Path) -> Record:
         folder = os.path.realpath(path.parent)
         sides = {name: None if some is None else [located(one, folder) for one in some] for name, some in inputs.items()}
     return Record(verb, said, sides)
+
+
+def part_of(path: Path) -> str:
+    """What to give instead of a file in an output folder, or ""."""
+    return f"this file is a part of an output; give its folder, {path.parent}" if is_output(path.parent) else ""
 
 
 @contextmanager

@@ -123,7 +123,7 @@ def write(fate: Outcome, report: dict[str, Any], run: Run, copy: Copy, made: dic
         places = pa.table([*collection.places(rows), start], schema=PLACES)
         tables.append(alone(staged / "places.parquet", len(rows), lambda path: write_table([places], places.schema, path)))
     written = {entry["file"]: entry["outputs"] for entry in work.done("write") if are_there(entry["outputs"], staged)}
-    run.begin("writing", sum(step.rows or 0 for step in of_records + tables), "records")
+    run.begin("writing", sum(step.rows or 0 for step in of_records + tables), "rows")
     run.progress.resumed(sum(step.rows or 0 for step in of_records + tables if step.name in written))
 
     def take(each: Each, steps: list[Step]) -> Iterator[tuple[Step, list[dict[str, Any]]]]:

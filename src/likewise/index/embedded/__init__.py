@@ -1,7 +1,7 @@
-"""An index in a folder: SQLite is its log, its catalogue and its clock, and immutable segments lie beside it.
+"""An index in a folder: SQLite is its log, its catalog and its clock, and immutable segments lie beside it.
 
     manifest.json            the settings; never changes
-    index.db, -wal, -shm     the log of what was written last, the catalogue of segments, and what was removed from these (`database`)
+    index.db, -wal, -shm     the log of what was written last, the catalog of segments, and what was removed from these (`database`)
     writer.lock              one process writes (`locks`)
     NNNNNNNN.SUFFIX          the files of segment NNNNNNNN (`segment`)
 

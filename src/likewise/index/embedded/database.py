@@ -1,4 +1,4 @@
-"""The database of an index: the log, the catalogue of segments, and the removed items of these, each with a checksum.
+"""The database of an index: the log, the catalog of segments, and the removed items of these, each with a checksum.
 
     log(number, data)                      a row a commit since the last flush (`rows`); numbers have no gaps
     state(only, value, checksum)           one row: a `State` as JSON
@@ -46,7 +46,7 @@ PATIENCE = 5000
 
 @dataclass(frozen=True)
 class Named:
-    """A segment in the catalogue."""
+    """A segment in the catalog."""
 
     name: int
     items: int
@@ -151,7 +151,7 @@ class Database:
     def state(self) -> State:
         found = self.select("select value, checksum from state", bytes, bytes)
         if len(found) != 1 or checksum(found[0][0]) != found[0][1]:
-            raise damaged(self.folder, f"the catalogue in {DATABASE}")
+            raise damaged(self.folder, f"the catalog in {DATABASE}")
         value = json.loads(found[0][0])
         return State(**{**value, "segments": tuple(Named(**one) for one in value["segments"])})
 
@@ -187,7 +187,7 @@ class Database:
             self.connection.execute("insert into log values (?, ?)", (number, data))
 
     def publish(self, state: State, gone: Mapping[int, np.ndarray]) -> None:
-        """Write the catalogue, with the removed items of some of its segments, and delete the rows that segments hold: one commit, on the disk when
+        """Write the catalog, with the removed items of some of its segments, and delete the rows that segments hold: one commit, on the disk when
         this returns."""
         value = json.dumps(asdict(state), separators=(",", ":")).encode()
         rows = [

@@ -42,7 +42,7 @@ class Stored(NamedTuple):
 
 
 def stored(database: Database, have: Loaded | None = None) -> Stored:
-    """The catalogue and the log. have: what was loaded before; if the catalogue is the same, only later rows are read.
+    """The catalog and the log. have: what was loaded before; if the catalog is the same, only later rows are read.
 
     Raises FormatError if rows are missing that were acknowledged.
     """
@@ -68,7 +68,7 @@ def loaded(folder: Path, manifest: Manifest, found: Stored, known: Mapping[int, 
     }
     tail = Tail(form)
     gone, last = added(folder, tail, found.rows)
-    removed = np.unique(np.concatenate([gone, *found.gone.values()]))  # the catalogue may have what rows say again
+    removed = np.unique(np.concatenate([gone, *found.gone.values()]))  # the catalog may have what rows say again
     parts = Parts.of(form, [*segments.values()] + [tail.snapshot()] * (tail.items > 0), removed, max(last, state.next - 1))
     return Loaded(state, parts, tail, found.row, segments)
 

@@ -1,7 +1,7 @@
 """The store of a process that only reads a folder, while another may write to it.
 
-It looks at SQLite's version of the data before each view, and takes up new rows of the log in a short transaction. If the catalogue has changed, it
-opens the segments that are new; one that is missing was replaced meanwhile, and the next catalogue names its successor.
+It looks at SQLite's version of the data before each view, and takes up new rows of the log in a short transaction. If the catalog has changed, it
+opens the segments that are new; one that is missing was replaced meanwhile, and the next catalog names its successor.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from likewise.index.parts import Parts
 from likewise.index.store import Change, Items, Outcome
 from likewise.messages import option
 
-#: Attempts to read a catalogue whose files are all there.
+#: Attempts to read a catalog whose files are all there.
 TRIES = 20
 
 
@@ -50,7 +50,7 @@ class Reader(Opened):
             return self.found.parts
 
     def refresh(self, database: Database) -> None:
-        """Take up what was committed. Raises FormatError for damage, or if the catalogue changed faster than its files could be opened."""
+        """Take up what was committed. Raises FormatError for damage, or if the catalog changed faster than its files could be opened."""
         found = stored(database, self.found)
         if self.found and not found.renewed:
             self.found = grown(self.folder, self.found, found)

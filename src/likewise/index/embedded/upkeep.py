@@ -1,7 +1,7 @@
 """Flush and compaction, on threads beside the writers: the tail becomes a segment, and segments become fewer.
 
 Both write the files of a new segment without any lock, sync them and their folder, and then publish it with one commit under the lock of the store.
-Files that no catalogue names any more are deleted after that commit; views that use them keep them open.
+Files that no catalog names any more are deleted after that commit; views that use them keep them open.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Upkeep:
             thread.join()
 
     def flush(self) -> None:
-        """Turn the tail into a segment, and fold what was removed into the catalogue."""
+        """Turn the tail into a segment, and fold what was removed into the catalog."""
         store = self.store
         with self.flushing:
             with store.lock:

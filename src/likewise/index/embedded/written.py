@@ -1,4 +1,4 @@
-"""An index in a folder as the one process that writes to it has it: the rows of its log, and the catalogue of its segments."""
+"""An index in a folder as the one process that writes to it has it: the rows of its log, and the catalog of its segments."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Written(Opened):
             self.shown = Shown(parts, tail)
             self.name, self.naming = self.state.name, Lock()  # of the next segment
             self.noted = {name: len(numbers) for name, numbers in found.gone.items()}  # removed items of segments, as the database has them
-            # In this order: SQLite's log starts again with a commit that is on the disk, then files go that an earlier catalogue may name
+            # In this order: SQLite's log starts again with a commit that is on the disk, then files go that an earlier catalog may name
             self.db.checkpoint()
             self.publish(parts)
             for path in unnamed(folder, {one.name for one in self.state.segments}):
@@ -85,7 +85,7 @@ class Written(Opened):
             self.failed = error if isinstance(error, OSError) else OSError(errno.EIO, str(error) or type(error).__name__)
 
     def publish(self, view: Parts, **changes: Any) -> None:
-        """Commit the catalogue of these parts, and what was removed from segments; then show them. Under the lock."""
+        """Commit the catalog of these parts, and what was removed from segments; then show them. Under the lock."""
         segments = [part for part in view.parts if isinstance(part, Segment)]
         removed = {segment.name: view.removed_of(segment) for segment in segments}
         stale = [segment for segment in segments if removed[segment.name] != self.noted.get(segment.name, 0)]
