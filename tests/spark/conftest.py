@@ -14,7 +14,7 @@ from spark_cluster import Cluster, active
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share a session come last, so that it is the only one from then on; and of these, one that kills a worker."""
+    """Tests that share a session come last, so that it is the only one from then on; and after them, the one that kills a worker."""
     items.sort(key=lambda item: [name in getattr(item, "fixturenames", ()) for name in ("spark", "mortal")])
 
 
@@ -51,12 +51,9 @@ def spark(standalone: Cluster) -> Iterator[Any]:
 
 
 @pytest.fixture
-def mortal(standalone: Cluster) -> Iterator[str]:
-    """The name of a worker that the test may kill. Then another one with this name takes its place."""
-    yield "worker2"
-    if standalone.workers() == 1:
-        standalone.begin_worker("worker2")
-        standalone.until(lambda: standalone.workers() == 2, "a new worker")
+def mortal() -> str:
+    """The name of a worker that the last test kills."""
+    return "worker2"
 
 
 @pytest.fixture(autouse=True)

@@ -125,10 +125,10 @@ def test_each_part_with_another_version_is_named(name: str) -> None:
 
 
 def test_a_cluster_without_room_is_refused_in_time(standalone: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "PATIENCE", 5)
+    monkeypatch.setattr(reach, "PATIENCE", 2)
     with made(standalone, **{"spark.executor.memory": "100g"}) as session, pytest.raises(UsageError) as raised:
         reach.check(session, tmp_path, [], pytest.fail)
-    assert str(raised.value).startswith("engine='spark': no executor has answered within 5 seconds; the cluster may lack cores or memory")
+    assert str(raised.value).startswith("engine='spark': no executor has answered within 2 seconds; the cluster may lack cores or memory")
 
 
 def test_an_executor_that_does_not_see_the_folder_or_has_little_memory_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
