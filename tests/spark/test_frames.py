@@ -140,6 +140,11 @@ def test_what_a_frame_cannot_be(spark: Any, tmp_path: Path) -> None:
         (frame, {}, no_order + "order=COLUMN"),
         (frame, {"order": []}, no_order + "order=COLUMN"),
         (frame, {"order": "ids"}, "order='ids': the DataFrame has no such column; its columns are id, text, tags, span"),
+        (
+            frame,
+            {"order": "id", "against": spark.sql("select 'a' text")},
+            "order='id': the second DataFrame has no such column; its columns are text",
+        ),
         (frame, {"order": ["id", "tags"]}, "order='tags': Spark cannot sort by a column of type map<string,int>; name another"),
         (frame, {"order": 1}, "order=1: give the name of a column, or a list of names"),
         (frame, {"order": "id", "engine": "local"}, "engine='local': Spark DataFrames are compared on Spark; leave it out, or give frame.toPandas()"),

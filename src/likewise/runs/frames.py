@@ -51,7 +51,8 @@ def given(inputs: Any, against: Any, order: Any, choices: dict[str, Any]) -> tup
     named = (order,) if isinstance(order, str) else order if order is not None else ()
     if not isinstance(named, list | tuple) or not all(isinstance(name, str) and name for name in named):
         raise UsageError(f"{option('order', order)}: give the name of a column, or a list of names")
-    inputs, against = (ordered(side, tuple(named)) if is_frame(side) else side for side in sides)
+    called = ["the first DataFrame", "the second DataFrame"] if all(map(is_frame, sides)) else ["the DataFrame"] * 2
+    inputs, against = (ordered(side, tuple(named), name) if is_frame(side) else side for side, name in zip(sides, called, strict=True))
     first = frame_of(inputs, against)
     return inputs, against, {**({} if first is None or first.id is None else {"id": first.id}), **choices, "engine": "spark"}
 

@@ -138,8 +138,8 @@ def reader(given: Ordered, path: Path, *, records: bool) -> DataFrame:
         return (read.schema(given.frame.schema) if records else read).parquet(pattern(path))
 
 
-def ordered(given: Any, order: tuple[str, ...]) -> Ordered:
-    """The rows of a DataFrame in an order. Raises UsageError for a DataFrame or an order that cannot be used."""
+def ordered(given: Any, order: tuple[str, ...], called: str = "the DataFrame") -> Ordered:
+    """The rows of a DataFrame in an order. called: by messages. Raises UsageError for a DataFrame or an order that cannot be used."""
     if getattr(given, "isStreaming", False):
         raise UsageError("a streaming DataFrame has no last row; write its rows, and give a DataFrame of the written files")
     if not order:
@@ -149,7 +149,7 @@ def ordered(given: Any, order: tuple[str, ...]) -> Ordered:
     types = types_of(given)
     for name in order:
         if name not in types:
-            raise UsageError(f"{option('order', name)}: the DataFrame has no such column; its columns are {', '.join(types)}")
+            raise UsageError(f"{option('order', name)}: {called} has no such column; its columns are {', '.join(types)}")
         if any(part in types[name] for part in UNHASHED):
             raise UsageError(f"{option('order', name)}: Spark cannot sort by a column of type {types[name]}; name another")
     return Ordered(given, order)

@@ -82,9 +82,8 @@ def refuse_unreachable(sources: Sequence[Source]) -> None:
     """Raise UsageError for inputs that exist only in this process. (Standard input is a file in the work folder.)"""
     for source in sources:
         if isinstance(source.path, pa.Table):
-            raise UsageError(
-                f"{option('engine', 'spark')}: executors cannot read data of this process; write it to a file, such as Parquet, and give its path"
-            )
+            write = "write it to a file, such as Parquet, and give its path, or give a Spark DataFrame"
+            raise UsageError(f"{option('engine', 'spark')}: executors cannot read data of this process; {write}")
 
 
 def some(sources: Sequence[Source]) -> list[tuple[str, Any]]:
