@@ -178,6 +178,7 @@ def test_neighbors(by):
         every = sorted((value for pair, value in values.items() if query in pair and (value > 0 or by in WHOLE)), reverse=True)
         assert got == pytest.approx(every[:3], abs=1e-6)
     assert not lw.neighbors(sets, by=by, k=3, threshold=0.5, exact=True).report["warnings"]
+    assert lw.neighbors(sets, by=by, k=10**12, exact=True).to_arrow() == lw.neighbors(sets, by=by, k=len(sets), exact=True).to_arrow()
     beside = lw.neighbors(sets[:40], query=sets[40:], by=by, k=1, threshold=0.3).to_arrow().to_pylist()
     assert [row["id_b"] for row in beside] == [row["id_a"] for row in beside]
 

@@ -33,7 +33,7 @@ def best(compare: Callable[[Longs, Longs], Floats], candidates: Candidates, k: i
     compare: the similarities of pairs of a query and an item, int64[m] each. limit: the minimum similarity. same: the queries are the items, and none
     is its own neighbor. Progress is counted in queries.
     """
-    asking = len(candidates.places) - 1
+    asking, k = len(candidates.places) - 1, min(k, int(np.diff(candidates.places).max(initial=0)))
     values, items, counts = np.empty((asking, k)), np.empty((asking, k), np.int64), np.zeros(asking, np.int64)
 
     def one(query: int) -> None:
