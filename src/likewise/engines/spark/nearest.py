@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from likewise.engines.spark.blocks import flat, lists, packed, part_of, places, whole
 from likewise.engines.spark.comparing import words
-from likewise.engines.spark.sections import Numbered, of_numbers
+from likewise.engines.spark.sections import Numbered, of_numbers, some_of
 from likewise.engines.spark.steps import Steps
 from likewise.engines.spark.tasks import mapped
 from likewise.engines.spark.told import schema
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 #: The number of tasks, if sections have no more and no fewer rows than these.
 TASKS, MOST_ROWS, FEWEST_ROWS = 256, 1 << 16, 1 << 12
 #: Bytes of words of a slice: queries and items that a task holds at once.
-SLICE_BYTES = 32 << 20
+SLICE_BYTES = 24 << 20
 #: Neighbors of a slice of queries, and those that a task merges.
 FOUND_AT_ONCE, MERGED_AT_ONCE = 1 << 20, 1 << 21
 #: The sides of rows: queries, the items to find, and both if each item is a query.
@@ -49,7 +48,9 @@ class Slice(NamedTuple):
 
     @classmethod
     def of(cls, batches: list[pa.RecordBatch]) -> Slice:
+        """batches: a list, which becomes empty, so that the batches do not stay in memory beside their copy."""
         table = pa.Table.from_batches(batches)
+        batches.clear()
         return cls(table["item"].to_numpy(), lists(table["sets"]), table["per"].to_numpy())
 
     def having(self, value: int) -> Slice:
@@ -109,13 +110,17 @@ class Search:
     def slices(self, section: int, side: int, most: int = sys.maxsize) -> Iterator[Slice]:
         """The queries, or the items to find, of a section. most: of a slice."""
         held: list[pa.RecordBatch] = []
+        rows = nbytes = 0
         for batch in self.rows.read(section, ["sets", "per"]):
-            some = batch.filter(pc.greater(pc.bit_wise_and(batch["side"], side), 0))
-            for begin in range(0, len(some), most):
-                held.append(some.slice(begin, most))
-                if len(held) > 1 and (sum(map(len, held)) > most or sum(each["sets"].nbytes for each in held) > self.slice_bytes):
-                    yield Slice.of(held[:-1])
-                    held = held[-1:]
+            some = some_of(batch, batch["side"].to_numpy() & side > 0)
+            step = min(most, max(1, len(some) * self.slice_bytes // max(1, some["sets"].nbytes)))
+            for begin in range(0, len(some), step):
+                more = some.slice(begin, step)
+                rows, nbytes = rows + len(more), nbytes + more["sets"].nbytes
+                if held and (rows > most or nbytes > self.slice_bytes):
+                    yield Slice.of(held)
+                    rows, nbytes = len(more), more["sets"].nbytes
+                held.append(more)
         if held:
             yield Slice.of(held)
 

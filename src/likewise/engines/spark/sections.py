@@ -101,7 +101,7 @@ class Sections(NamedTuple):
     def read(self, number: int, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Columns of the rows of a section, and their ranks, in order, in tables of a row group each."""
         for table, here in self.groups(number, columns):
-            yield table.filter(wrapped(here)).drop_columns(["what"])
+            yield some_of(table, here).drop_columns(["what"])
 
     def groups(self, number: int, columns: Sequence[str]) -> Iterator[tuple[pa.Table, np.ndarray]]:
         """Row groups with rows of a section, and which of their entries these are."""
@@ -127,6 +127,14 @@ class Sections(NamedTuple):
         """Call the function with the number of each section, each in a task of its own, and return all batches."""
         tasks = steps.session.range(0, self.number, 1, self.number)
         return mapped(tasks, partial(of_numbers, function=function), schema)
+
+
+def some_of(table: Any, some: np.ndarray) -> Any:
+    """The rows of a table or batch that ``some``, bool[n], marks; without a copy if they follow each other, because sets may have 64 MB."""
+    place = np.flatnonzero(some)
+    if len(place) and place[-1] - place[0] + 1 == len(place):
+        return table.slice(place[0], len(place))
+    return table.filter(wrapped(some))
 
 
 def of_numbers(batches: Iterator[pa.RecordBatch], function: Callable[[int], Iterable[pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
@@ -166,7 +174,7 @@ class Numbered(NamedTuple):
             rank = table["rank"].to_numpy()
             place = np.searchsorted(items["rank"], rank)
             known = np.append(items["rank"], -1)[place] == rank
-            table, place = table.filter(wrapped(known)), place[known]
+            table, place = some_of(table, known), place[known]
             for name in ("item", "side"):
                 if len(items[name]):
                     table = table.append_column(name, pa.array(items[name][place]))

@@ -62,7 +62,7 @@ FILES = "number long, name string"
 #: Columns of hashes, and bytes of a row group.
 HASHED, GROUP_BYTES = ("odd", "keys", "sets"), 16 << 20
 #: Maximum rows and bytes of a batch. Sets have kilobytes, and Spark limits batches by rows only.
-BATCH_ROWS, BATCH_BYTES = 4096, 64 << 20
+BATCH_ROWS, BATCH_BYTES = 4096, GROUP_BYTES
 #: Columns of compared items with other names than those of their rows.
 OF_ITEMS = ("sets", "odd", "band_keys", "ignored")
 
