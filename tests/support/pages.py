@@ -21,7 +21,7 @@ def blocks_of(page: str) -> list[tuple[str, str, str]]:
 
 
 def said_by(code: str) -> list[str]:
-    """What code on a page says that it prints: behind ``print(...)  #``, or in lines that begin with ``# ``."""
+    """The output that code on a page states: behind ``print(...)  #``, or in lines that begin with ``# ``."""
     return [line.rstrip() for line in re.findall(r"(?m)(?:print\(.*?#|^#) (.+)$", code)]
 
 

@@ -12,7 +12,7 @@ from likewise.cli.screen import Screen, is_terminal
 from likewise.cli.verbs import files, inputs, verb
 from likewise.errors import UsageError
 
-#: What a path can name, and the error of one at which nothing is.
+#: The paths that can be served, for messages; and the error of a path at which nothing is.
 WANTED = "give an output of dedup, a .parquet file of quotes, pairs or neighbors, or an index (likewise index create makes one)"
 NOTHING = f"no such file or folder; {WANTED}"
 

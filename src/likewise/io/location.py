@@ -1,4 +1,4 @@
-"""What names a file in a store, and the facts that the store states about it."""
+"""The location of a file in a store, and the facts that the store states about the file."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def read(path: Path) -> Record:
 
 
 def part_of(path: Path) -> str:
-    """What to give instead of a file in an output folder, or ""."""
+    """The advice about a file that is a part of an output; "" about others."""
     return f"this file is a part of an output; give its folder, {path.parent}" if is_output(path.parent) else ""
 
 
