@@ -99,8 +99,9 @@ def test_a_folder_that_is_no_index_is_refused(tmp_path: Path) -> None:
 
 
 def test_libraries_that_are_missing_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lw.Index.create(tmp_path / "served.lw", by="words:2").close()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "starlette" else name)
-    assert "Starlette, which is not installed: pip" in (said := refused("serve", tmp_path)) and install(EXTRA) in said
+    assert "Starlette, which is not installed: pip" in (said := refused("serve", tmp_path / "served.lw")) and install(EXTRA) in said
 
 
 def test_a_stream_is_a_single_request_of_the_log(tmp_path: Path) -> None:

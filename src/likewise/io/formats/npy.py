@@ -104,7 +104,7 @@ def check(path: Path, found: Header, want: Want) -> None:
     """Raise UsageError or DataError for an array that does not hold the wanted kind of item, or whose rows are too long."""
     if not holds(want):
         raise UsageError(
-            f"{path}: a .npy file holds rows of numbers, not {want.kind}; leave it out, or compare vectors, as with {option('by', 'cosine')}"
+            f"{path}: a .npy file holds rows of numbers, not {want.kind}; leave it out, or compare vectors with {option('by', placeholder='MEASURE')}"
         )
     reader = sure_reader_of(want.kind)
     if not reader.fits(found.shape, found.dtype):
