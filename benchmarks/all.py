@@ -30,6 +30,9 @@ import picture
 HERE = Path(__file__).resolve().parent
 #: Figures of a contender, beside its time, that the table shows.
 QUALITY = ("recall", "precision", "mAP", "same")
+#: The tables and cases of quotes_peers.py, as the tables here name them.
+QUOTED = {"code": "copied functions", "text": "copied passages", "lines": "repeated lines"}
+EDITED = {f"edit{share}": f"{share}% of the words edited" for share in (5, 10, 20)}
 Row = dict[str, Any]
 
 
@@ -101,7 +104,8 @@ def of_quotes(found: dict[str, Any]) -> Iterator[Row]:
         for case, rows in table.items() if isinstance(table, dict) else [("", table)]:
             for contender, wall, _, peak, *scores in rows:
                 figures = {} if name == "lines" else dict(zip(("recall", "precision"), scores, strict=False))
-                yield row(f"{name} {case}".strip(), contender, float(wall), {"peak_mb": float(peak), **figures})
+                shown = QUOTED[name] + (f", {EDITED.get(case, case)}" if case else "")
+                yield row(shown, contender, float(wall), {"peak_mb": float(peak), **figures})
 
 
 def of_spark(found: Row) -> Iterator[Row]:

@@ -165,7 +165,7 @@ def text_table(folder: Path, work: Path, rounds: int) -> Any:
         both = work / "corpus.jsonl", work / "suspects.jsonl"
         contenders = {
             "likewise quotes": [*LIKEWISE, "quotes", str(both[0]), "--in", str(both[1]), "-q", "-o", str(output / "found.parquet")],
-            "script": peer("script", "ngram_set.py", *both, output / "found.npy", 12),
+            "dictionary of runs": peer("script", "ngram_set.py", *both, output / "found.npy", 12),
         }
         table[recipe] = race(contenders, rounds, lambda _, output=output, cases=cases: quality(passages(output), cases), output)
         print(f"\n{recipe}: {len(cases)} passages in {len(suspects)} suspects, {size / 1e6:.1f} MB of corpus")
