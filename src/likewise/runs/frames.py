@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from likewise.engines.spark.frames import Ordered, ordered, reader
+from likewise.engines.spark.frames import Ordered, frame_of, ordered, reader
 from likewise.errors import UsageError
 from likewise.io.address import without_secrets
 from likewise.io.handed import is_frame, of_pandas_on_spark
@@ -55,11 +55,6 @@ def given(inputs: Any, against: Any, order: Any, choices: dict[str, Any]) -> tup
     inputs, against = (ordered(side, tuple(named), name) if is_frame(side) else side for side, name in zip(sides, called, strict=True))
     first = frame_of(inputs, against)
     return inputs, against, {**({} if first is None or first.id is None else {"id": first.id}), **choices, "engine": "spark"}
-
-
-def frame_of(*sides: Any) -> Ordered | None:
-    """The first DataFrame among the sides; None without any."""
-    return next((side for side in sides if isinstance(side, Ordered)), None)
 
 
 @contextmanager

@@ -167,6 +167,12 @@ def types_of(frame: Any) -> dict[str, str]:
         raise UsageError(f"PySpark cannot describe the columns of this DataFrame; leave out those of other types: {cause_of(error)}") from error
 
 
+def frame_of(*sides: Any) -> Ordered | None:
+    """The first DataFrame among the sides; None without any."""
+    return next((side for side in sides if isinstance(side, Ordered)), None)
+
+
 def session_of(*sides: Any) -> Any:
     """The session of the first DataFrame among the sides; None without any."""
-    return next((side.session for side in sides if isinstance(side, Ordered)), None)
+    frame = frame_of(*sides)
+    return None if frame is None else frame.session
