@@ -9,6 +9,8 @@ from lasting import INTERVALS, growth, lasting
 
 #: Files of a segment, and the number of segments that merging leaves at most: how many there are when they are counted depends on its progress.
 FILES, SEGMENTS = 3, 8
+#: Objects of Python that come with a mapped file, and the statements that a connection of SQLite keeps at most.
+OBJECTS, STATEMENTS = 14, 128
 
 
 def allowed(rounds: int) -> int:
@@ -25,7 +27,7 @@ def test_as_many_items_come_as_go(disk, scaled, sets):
     assert late["mappings"] <= 2 * SEGMENTS * FILES, found
     assert late["descriptors"] <= early["descriptors"] + more + 2, found
     assert late["threads"] <= early["threads"] + 2 and late["files"] <= early["files"] + SEGMENTS * FILES, found
-    assert late["objects"] <= early["objects"] + 300 + 100 * max(0, more), found
+    assert late["objects"] <= early["objects"] + STATEMENTS + OBJECTS * max(0, more), found
     assert late["bytes"] <= 1.2 * early["bytes"] + 10_000, found
     assert late["bytes of the log"] <= 2 << 20, found
     assert growth(found) <= allowed(rounds), found
@@ -37,5 +39,5 @@ def test_opening_again_and_again(disk, scaled):
     early, late = found[2], found[-1]
     for name in ("descriptors", "mappings", "threads", "files"):
         assert late[name] <= early[name], (name, found)
-    assert late["objects"] <= early["objects"] + 300, found
+    assert late["objects"] <= early["objects"] + 10, found
     assert growth(found) <= allowed(rounds), found

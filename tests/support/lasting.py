@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -42,6 +43,11 @@ def allocated() -> int:
     return int(found.uordblks + found.hblkhd)
 
 
+def living() -> int:
+    """The objects of Python that its collector knows, without dead weak references: a connection of SQLite drops those of its cursors by 200."""
+    return sum(not isinstance(one, weakref.ReferenceType) or one() is not None for one in gc.get_objects())
+
+
 def counts(path: Path) -> dict[str, int]:
     """Descriptors, mappings, threads, objects of Python and allocated bytes of this process; the files and bytes of the index."""
     item.cache_clear()
@@ -53,7 +59,7 @@ def counts(path: Path) -> dict[str, int]:
         "descriptors": len(os.listdir("/proc/self/fd")),
         "mappings": Path("/proc/self/maps").read_text().count(f"{path}/"),
         "threads": threading.active_count(),
-        "objects": len(gc.get_objects()),
+        "objects": living(),
         "files": len(sizes),
         "bytes": sum(sizes.values()),
         "bytes of the log": log,
