@@ -219,4 +219,5 @@ def test_the_number_of_items_is_asked_alone(tmp_path: Path) -> None:
     with service(tmp_path / "served", by="words:2") as served, served.client() as client:
         client.add(["a b", "c d", ""])
         assert len(client) == 3
-        assert [line["path"] for line in served.log() if "path" in line][-1] == "/v1/count"
+        served.logged(path="/v1/count")
+        assert [line["path"] for line in served.log() if "path" in line] == ["/v1/info", "/v1/add", "/v1/count"]

@@ -171,9 +171,9 @@ def test_the_log_has_neither_texts_nor_tokens(served: Service) -> None:
     served.ask("POST", "/v1/add", {"items": [{"text": "very secret words here", "id": {"x": 1}}]}, **{"x-request-id": "look-here"})
     served.ask("POST", "/v1/query", {"items": [{"text": "very secret words here"}]}, **{"x-request-id": "look-there"})
     served.ask("POST", "/v1/query", {"items": [{"text": "very secret words here"}]}, token="wrong-and-secret-token", **{"x-request-id": "no-entry"})
-    lines = {line["id"]: line for line in served.log() if "id" in line}
-    assert lines["look-here"]["status"] == 422 and lines["look-there"]["items"] == 1 and lines["look-there"]["token"] == "writer"
-    assert lines["no-entry"]["status"] == 401
+    here, there, nowhere = (served.logged(id=name) for name in ("look-here", "look-there", "no-entry"))
+    assert here["status"] == 422 and there["items"] == 1 and there["token"] == "writer"
+    assert nowhere["status"] == 401
     text = (served.path / "log").read_text()
     assert "secret" not in text and WRITE not in text
 

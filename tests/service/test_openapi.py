@@ -82,5 +82,6 @@ def test_requests_made_from_the_document_are_answered_as_it_says(served: Service
     command = [sys.executable, "-P", "-c", program, "run", f"{served.url}/openapi.json", "-H", token, "--no-color", "--seed", "1", *limits]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ""}, check=False)
     assert done.returncode == 0, done.stdout[-6000:]
-    assert served.ask("GET", "/readyz").status == 200
+    assert served.ask("GET", "/readyz", **{"x-request-id": "last"}).status == 200
+    served.logged(id="last")
     assert not [line for line in served.log() if line["level"] == "error"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,9 @@ import pytest
 import likewise as lw
 from command_line import refused
 from likewise.errors import install
+from likewise.service.queries import SHORT
 from likewise.service.start import EXTRA
-from services import LINES, SLOW, Service, command, service, until, with_tokens
+from services import BEGUN, GO, LINES, SLOW, Service, command, service, until, with_tokens
 
 
 @pytest.fixture
@@ -73,14 +73,17 @@ def test_others_read_beside_a_service_that_writes(tmp_path: Path, seen: Path) ->
 def test_running_requests_end_before_the_process_does(tmp_path: Path) -> None:
     with service(tmp_path / "served", limits={"leaving_seconds": 3}) as served:
         replies = []
-        asking = threading.Thread(target=lambda: replies.append(served.ask("POST", "/v1/query", {"items": [{"text": SLOW}]})))
+        query = {"items": [{"text": SLOW}, {"text": "long " * SHORT}]}  # so that it runs beside other requests
+        asking = threading.Thread(target=lambda: replies.append(served.ask("POST", "/v1/query", query)))
         asking.start()
-        time.sleep(0.3)
+        until((served.path / BEGUN).exists)
         served.process.send_signal(signal.SIGTERM)
-        served.logged("stopping")
+        served.logged(event="stopping")
         ready = served.ask("GET", "/readyz")
         assert ready.status == 503 and ready.json == {"status": "not ready", "reason": "the service stops"}
         assert served.ask("POST", "/v1/add", {"items": [{"text": "taken"}]}).status == 200
+        assert not replies
+        (served.path / GO).touch()
         asking.join()
         assert served.process.wait(20) == 0 and replies[0].status == 200
         assert served.log()[-1]["event"] == "stopped"
@@ -89,7 +92,7 @@ def test_running_requests_end_before_the_process_does(tmp_path: Path) -> None:
 def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
     with service(tmp_path / "served", limits={"leaving_seconds": 30}) as served:
         served.process.send_signal(signal.SIGTERM)
-        served.logged("stopping")
+        served.logged(event="stopping")
         assert served.stop() == 0
 
 
@@ -107,5 +110,5 @@ def test_libraries_that_are_missing_are_named(tmp_path: Path, monkeypatch: pytes
 def test_a_stream_is_a_single_request_of_the_log(tmp_path: Path) -> None:
     with service(tmp_path / "served") as served:
         served.ask("POST", "/v1/add", b'{"text":"a b"}\n' * 300, media=LINES)
-        line = next(line for line in served.log() if line.get("path") == "/v1/add")
+        line = served.logged(path="/v1/add")
         assert (line["items"], line["status"]) == (300, 200)

@@ -7,6 +7,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -116,20 +117,29 @@ def test_memory_stays_flat_and_a_slow_reader_slows_the_sender(served: Service) -
     assert resident(served.process.pid) < before + (16 << 20)
 
 
-def test_streams_have_a_limit_and_one_that_stops_sending_ends(tmp_path: Path) -> None:
-    with (
-        service(tmp_path / "served", limits={"streams": 1, "body_seconds": 2}) as served,
-        socket.create_connection(("127.0.0.1", served.port), 5) as sock,
-    ):
+@contextmanager
+def begun(served: Service) -> Iterator[socket.socket]:
+    """The connection of a stream that has sent one line."""
+    with socket.create_connection(("127.0.0.1", served.port), 20) as sock:
         line = next(items(1))
         sock.sendall(head("/v1/add") + b"%x\r\n%s\r\n" % (len(line), line))
-        until(lambda: served.gauge("likewise_streams") == 1)
-        busy = served.ask("POST", "/v1/query", line, media=LINES)
-        assert busy.status == 503 and busy.headers["retry-after"] == "1"
+        yield sock
+
+
+def test_streams_have_a_limit(tmp_path: Path) -> None:
+    with service(tmp_path / "served", limits={"streams": 1}) as served:
+        with begun(served):
+            until(lambda: served.gauge("likewise_streams") == 1)
+            busy = served.ask("POST", "/v1/query", next(items(1)), media=LINES)
+            assert busy.status == 503 and busy.headers["retry-after"] == "1"
+        until(lambda: served.gauge("likewise_streams") == 0)
+        assert served.ask("POST", "/v1/query", next(items(1)), media=LINES).status == 200
+
+
+def test_a_stream_that_stops_sending_ends(tmp_path: Path) -> None:
+    with service(tmp_path / "served", limits={"body_seconds": 1}) as served, begun(served) as sock:
         answer = b""
-        while part := sock.recv(4096):
+        while b"problem" not in answer and (part := sock.recv(4096)):
             answer += part
-            if b"problem" in answer:
-                break
         assert b'{"id":0,"added":true}' in answer and b'"status":408' in answer
-        assert served.ask("POST", "/v1/query", line, media=LINES).status == 200
+        until(lambda: served.gauge("likewise_streams") == 0)

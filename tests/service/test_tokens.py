@@ -85,7 +85,7 @@ def test_tokens_are_replaced_while_the_service_runs(tmp_path: Path) -> None:
         def reload(text: str, event: str) -> None:
             write(served.path / "tokens", text)
             served.process.send_signal(signal.SIGHUP)
-            served.logged(event)
+            served.logged(event=event)
 
         reload(f"read {new}\n", "tokens reloaded")
         assert served.ask("GET", "/v1/info", token=READ).status == 401 and served.ask("GET", "/v1/info", token=new).status == 200

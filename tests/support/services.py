@@ -27,6 +27,8 @@ READ, WRITE = "a-token-that-reads-01", "a-token-that-writes-1"
 JSON, LINES = "application/json", "application/x-ndjson"
 #: Texts on which the index fails on purpose.
 CRASH, WRONG, FULL, SLOW = "crash the writer", "a bug of the index", "no room on the disk", "take your time"
+#: Files in the folder of a service: a query of SLOW has begun, and it may end.
+BEGUN, GO = "begun", "go"
 
 
 @dataclass
@@ -40,13 +42,13 @@ class Service:
         return int(self.url.rpartition(":")[2])
 
     def log(self) -> list[dict[str, Any]]:
-        """The lines so far, of which those of the last moment may be missing."""
-        time.sleep(0.15)  # lines are collected
-        return [json.loads(line) for line in (self.path / "log").read_text().splitlines()]
+        """The lines so far. They are written in their order, but collected before: wait for one of the lines by `logged`."""
+        return lines_of(self.path / "log")
 
-    def logged(self, event: str, number: int = 1) -> None:
-        """Wait until the log has so many lines of an event."""
-        until(lambda: (self.path / "log").read_text().count(f'"event":"{event}"') >= number)
+    def logged(self, **facts: Any) -> dict[str, Any]:
+        """Wait until the log has a line with these facts."""
+        until(lambda: any(facts.items() <= line.items() for line in self.log()))
+        return next(line for line in self.log() if facts.items() <= line.items())
 
     def gauge(self, name: str) -> float:
         """One of the service's metrics."""
@@ -78,7 +80,12 @@ class Service:
         return self.process.wait(30)
 
 
-def until(ready: Callable[[], bool], seconds: float = 20) -> None:
+def lines_of(log: Path) -> list[dict[str, Any]]:
+    """The lines of a log that are whole."""
+    return [json.loads(line) for line in log.read_text().rpartition("\n")[0].splitlines()]
+
+
+def until(ready: Callable[[], bool], seconds: float = 60) -> None:
     """Wait until something is true, which takes its time on a busy machine."""
     end = time.monotonic() + seconds
     while not ready():
@@ -152,21 +159,21 @@ def command(target: Path, folder: Path, *flags: str) -> Iterator[Service]:
 def address(log: Path, process: subprocess.Popen[bytes]) -> str:
     """Where a service answers, once its log says so."""
     for _ in range(1200):
-        text = log.read_text()
-        for line in text.splitlines():
-            if '"started"' in line:
+        ended = process.poll() is not None
+        for line in log.read_text().splitlines(keepends=True):
+            if '"started"' in line and line.endswith("\n"):
                 found: str = json.loads(line)["url"]
                 return found
-        assert process.poll() is None, text
+        assert not ended, log.read_text()
         time.sleep(0.05)
     raise AssertionError(log.read_text())
 
 
 class Failing:
-    """An index that fails when it is given certain texts."""
+    """An index that fails when it is given certain texts, and that takes its time for another until a file GO is there."""
 
-    def __init__(self, index: lw.Index):
-        self._index = index
+    def __init__(self, index: lw.Index, folder: Path):
+        self._index, self._folder = index, folder
 
     def add(self, items: Any, *rest: Any, **more: Any) -> Any:
         if CRASH in items:
@@ -179,7 +186,8 @@ class Failing:
 
     def query(self, items: Any, **more: Any) -> Any:
         if SLOW in items:
-            time.sleep(1)
+            (self._folder / BEGUN).touch()
+            until((self._folder / GO).exists)
         return self._index.query(items, **more)
 
     def __len__(self) -> int:
@@ -200,7 +208,7 @@ def main(folder: Path, given: dict[str, Any]) -> None:
     from likewise.service.run import bound, serve
     from likewise.service.serving import Serving
 
-    index: Any = lw.Index.open(given["index"], durability="relaxed") if given["index"] else Failing(plain_index(**given["choices"]))
+    index: Any = lw.Index.open(given["index"], durability="relaxed") if given["index"] else Failing(plain_index(**given["choices"]), folder)
     log = Log(sys.stderr.buffer, "debug")
     listening = bound("127.0.0.1", 0)
     tokens = folder / "tokens" if given["tokens"] else None
