@@ -86,6 +86,7 @@ def test_progress_fits_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_lines_come_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("likewise.cli.progress.PLAIN_SECONDS", 1e9)
     progress = Lines(Screen())
     progress.begin("reading", 4_000_000, "bytes")
     progress.advance(1_000_000)
@@ -98,6 +99,7 @@ def test_lines_come_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch
 
 
 def test_a_bar_comes_after_a_while_and_leaves_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("likewise.cli.progress.PATIENCE_SECONDS", 1e9)
     progress = Bar(Screen(color="never"))
     progress.begin("reading", 100, "items")
     progress.advance(50)
@@ -119,6 +121,7 @@ def test_a_bar_that_cannot_be_drawn_stops_no_work(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(sys, "stderr", Gone())
     monkeypatch.setattr("likewise.cli.progress.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("likewise.cli.progress.PATIENCE_SECONDS", 1e9)
     progress = Bar(Screen(color="never"))
     progress.begin("reading", 100, "items")
     progress.advance(50)

@@ -132,7 +132,9 @@ def test_compiling_is_announced_once_and_predicts_nothing(capsys: pytest.Capture
         assert 0 < printed.compiled <= time.perf_counter() - printed._since
     assert capsys.readouterr().err == f"compiling kernels {ONCE}\n"
     assert re.fullmatch(r"\d+\.\d s \(compiled 2 kernels in \d+\.\d s\)", printed.time_in_all)
-    printed._since, printed.compiled, printed.done = time.perf_counter() - 30, 20.0, 50
+    now = time.perf_counter()
+    monkeypatch.setattr("likewise.cli.progress.time.perf_counter", lambda: now)
+    printed._since, printed.compiled, printed.done = now - 30, 20.0, 50
     assert printed.state() == "50% of 100 items, 5 items/s"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,7 +23,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
     now = SimpleNamespace(seconds=100.0)
-    monkeypatch.setattr(live, "time", SimpleNamespace(perf_counter=lambda: now.seconds, time_ns=lambda: 1))
+    monkeypatch.setattr(live, "time", SimpleNamespace(perf_counter=lambda: now.seconds, time_ns=count().__next__))
     return now
 
 
@@ -86,7 +87,7 @@ def test_short_work_on_a_terminal_shows_nothing(monkeypatch: pytest.MonkeyPatch)
     assert sys.stderr.getvalue() == ""
 
 
-def test_a_notebook_gets_one_output_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_gets_one_output_that_changes(clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     published: list[tuple[str, bool]] = []
     identities = set()
 
@@ -99,7 +100,7 @@ def test_a_notebook_gets_one_output_that_changes(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(live, "PATIENCE_SECONDS", 0.0)
     lw.dedup(["a b c", "a b c"], by="words:1")
     assert [update for _, update in published] == [False] + [True] * (len(published) - 1) and len(identities) == 1
-    assert published[0][0] == "likewise: reading and sketching, 0 s" and published[-1][0].startswith("likewise: 0.")
+    assert published[0][0] == "likewise: reading and sketching, 0 s" and published[-1][0] == "likewise: 0.0 s"
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))  # imported by a script
     assert live.notebook() is None
 
