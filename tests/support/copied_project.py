@@ -46,6 +46,10 @@ exec "$python" "$@"
 """
 
 
+#: Seconds in which a busy machine has done it.
+PATIENCE = 300
+
+
 class Project:
     """A copy in ``folder``/project; its python3 writes its records to ``folder``."""
 
@@ -79,7 +83,7 @@ class Project:
 
     def run(self, *arguments: str, given: str = "", **how: Any) -> subprocess.CompletedProcess[str]:
         process = self.begun(*arguments, **how)
-        out, err = process.communicate(given, timeout=30)
+        out, err = process.communicate(given, timeout=PATIENCE)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     def calls(self) -> int:
@@ -88,7 +92,7 @@ class Project:
 
     def until(self, calls: int) -> None:
         """Wait until pip has been called ``calls`` times."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + PATIENCE
         while self.calls() < calls:
             assert time.monotonic() < end
             time.sleep(0.01)

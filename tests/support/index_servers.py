@@ -124,13 +124,27 @@ class ValkeyServer(Server):
         return f"valkey://{user}127.0.0.1:{self.port}/0?index={index}{more}"
 
 
+#: For each port that this process has taken, a name in Linux's table of abstract sockets, which it holds to its end.
+TAKEN: list[socket.socket] = []
+
+
 def free_port() -> int:
-    """A port below those that the system gives to clients, so that a server can come back to it; nodes of a cluster also use the one 10,000 above."""
-    while True:
-        port = random.randrange(12_000, 22_000)
+    """A port below those that the system gives to clients, so that a server can come back to it; nodes of a cluster also use the one 10,000 above.
+
+    No other process of tests gets it, so it may be some seconds until a server listens there.
+    """
+    for port in random.sample(range(12_000, 22_000), 10_000):
+        name = socket.socket(socket.AF_UNIX)
+        try:
+            name.bind(f"\0likewise tests, port {port}")
+        except OSError:
+            name.close()
+            continue
+        TAKEN.append(name)
         with socket.socket() as found:
             if found.connect_ex(("127.0.0.1", port)):
                 return port
+    raise RuntimeError("no port is free")
 
 
 @cache
