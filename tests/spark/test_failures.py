@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,13 +20,15 @@ from engine_jobs import banners, same_output, texts
 import likewise as lw
 from command_line import SOURCE
 from likewise.engines.spark.engine import Spark
-from likewise.engines.spark.steps import MANIFEST
+from likewise.engines.spark.steps import MANIFEST, Steps
 from likewise.runs.removal import remove
 from likewise.runs.session import resolved, started
 from object_store import Objects
 from spark_cluster import Cluster
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+#: Seconds in which a busy machine has done it.
+PATIENCE = 300
 #: A driver that is killed as soon as it has finished so many steps, or ends with the run.
 DRIVER = """
 import os, signal, sys
@@ -54,12 +57,20 @@ def finished(work: Path) -> dict[str, int]:
     return {path.parent.name: path.stat().st_mtime_ns for path in (work / "spark").glob(f"*/{MANIFEST}")}
 
 
-def test_a_worker_killed_in_the_middle_of_a_shuffle(spark: Any, standalone: Cluster, mortal: str, inputs: Path, tmp_path: Path) -> None:
-    """The keys that it held are computed again by the other worker."""
+def test_a_worker_killed_in_the_middle_of_a_shuffle(
+    spark: Any, standalone: Cluster, mortal: str, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The keys that it held are computed again by the other worker. The step of the shuffle is not finished before its loss is noticed."""
     choices = texts(inputs) | {"pairs": True}
     local = lw.dedup(inputs, out=tmp_path / "local", **choices)
     assert local.report["counts"]["removed_near"] > 30
-    steps = tmp_path / "steps"
+    steps, lost, finish = tmp_path / "steps", threading.Event(), Steps._finish
+
+    def finish_late(self: Steps, name: str, facts: dict[str, Any]) -> None:
+        assert name != "collided" or lost.wait(PATIENCE)
+        finish(self, name, facts)
+
+    monkeypatch.setattr(Steps, "_finish", finish_late)
 
     def run() -> lw.Removal:
         with started(inputs, resolved([inputs], choices), "dedup", tmp_path / "out", None) as (sources, found):
@@ -67,14 +78,14 @@ def test_a_worker_killed_in_the_middle_of_a_shuffle(spark: Any, standalone: Clus
 
     with ThreadPoolExecutor(1) as pool:
         result = pool.submit(run)
-        end = time.monotonic() + 300
+        end = time.monotonic() + PATIENCE
         while not (steps / "rows" / MANIFEST).exists() or not [*steps.glob("collided/_temporary/0/*/*")]:  # a task has written what it was sent
             assert time.monotonic() < end and not result.done(), result
             time.sleep(0.01)
         assert standalone.workers() == 2
         standalone.kill(mortal)
         standalone.until(lambda: standalone.workers() == 1, "the loss of a worker")
-        assert not (steps / "collided" / MANIFEST).exists() and not result.done()
+        lost.set()
         assert result.result().report == local.report
     assert "Telling app of lost executor" in (standalone.folder / "master.log").read_text()
     same_output(tmp_path / "out", tmp_path / "local")
