@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import threading
 from pathlib import Path
 
@@ -70,6 +71,12 @@ def test_others_read_beside_a_service_that_writes(tmp_path: Path, seen: Path) ->
     assert [line["event"] for line in log] == ["started", "stopping", "stopped"] and log[0]["writes"] is True
 
 
+def refuses(port: int) -> bool:
+    """True if nothing listens at a port."""
+    with socket.socket() as sock:
+        return sock.connect_ex(("127.0.0.1", port)) != 0
+
+
 def test_running_requests_end_before_the_process_does(tmp_path: Path) -> None:
     with service(tmp_path / "served", limits={"leaving_seconds": 3}) as served:
         replies = []
@@ -82,6 +89,7 @@ def test_running_requests_end_before_the_process_does(tmp_path: Path) -> None:
         ready = served.ask("GET", "/readyz")
         assert ready.status == 503 and ready.json == {"status": "not ready", "reason": "the service stops"}
         assert served.ask("POST", "/v1/add", {"items": [{"text": "taken"}]}).status == 200
+        until(lambda: refuses(served.port))
         assert not replies
         (served.path / GO).touch()
         asking.join()
