@@ -374,6 +374,20 @@ def test_scan_counts_bits(n, q, words, more, seed, opposite):
     assert (out.reshape(padded, -1)[:q, :n] == np.minimum(expected, MOST)).all()
 
 
+@pytest.mark.parametrize("words", [4, 5, 9])
+def test_codes_that_differ_in_more_bits_than_the_scan_counts(words):
+    """Codes of i, i - 1, ... ones: their distances to zero are these numbers, although the scan counts no further than MOST."""
+    bits = 64 * words
+    codes = np.tri(bits + 1, bits, -1, dtype=bool)[::-1]
+    zero = np.zeros((1, bits), bool)
+    codes, zero = (np.packbits(side, axis=1).view(np.uint64) for side in (codes, zero))
+    found = neighbors(codes, zero, "hamming", bits + 1)
+    assert found.item.tolist() == list(range(bits, -1, -1))
+    assert found.value.tolist() == list(range(bits + 1))
+    near = neighbors(codes[:1], zero, "hamming", 1, limit=bits - 1)
+    assert near.item.tolist() == []
+
+
 def test_work_grows_slower_than_the_collection():
     """Ten times the items of the same kind, and less than three times the comparisons."""
     rng, q = np.random.default_rng(8), 100

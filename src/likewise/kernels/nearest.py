@@ -140,6 +140,16 @@ def smallest(values, count, wanted):
 
 
 @inline
+def scanned_bits(planes, place, queries, query, words):
+    """The bits in which the first ``words`` words of a query differ from those of the item at a place, where the count of the scan is saturated."""
+    at, bits = place // BLOCK * 8 * words * BLOCK + place % BLOCK, np.int64(0)
+    for byte in range(8 * words):
+        one = queries[query, byte // 8] >> np.uint64(8 * (byte % 8)) & np.uint64(0xFF)
+        bits += count_bits(np.uint64(planes[at + byte * BLOCK]) ^ one)
+    return bits
+
+
+@inline
 def refine(task, query, waiting, count, counters, best):
     """Compare the waiting candidates, those with the lowest bound first, until no bound is within the k-th cost.
 
@@ -154,6 +164,8 @@ def refine(task, query, waiting, count, counters, best):
     for c in range(count):
         place = places[c]
         bits = np.int64(differ[c])
+        if rule.kind == HAMMING and bits == MOST:
+            bits = scanned_bits(codes.planes, place, asked.codes, query, skipped)
         for word in range(words):
             bits += count_bits(codes.rest[place, word] ^ asked.codes[query, skipped + word])
         cost = lower_bound(rule.kind, max_cosines.all, bits, codes.sizes[place], size)
