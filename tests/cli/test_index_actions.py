@@ -193,7 +193,7 @@ def test_records_without_ids(seen: str) -> None:
         assert run("index", "add", seen, "-", input='{"text": "i j k l"}\n').exit_code == 0
     assert ids()[4:] == [4, 5], "records of a pipe get numbers that no item has"
     assert [row["query"] for row in rows(run("index", "query", seen, "-", input='{"text": "z"}\n{"text": "a b c d"}\n').stdout)] == [1]
-    assert "no row has the id field 'url' in plain.jsonl" in refused("index", "add", seen, "plain.jsonl", "--id", "url")
+    assert "no row has an id in the field 'url' in plain.jsonl" in refused("index", "add", seen, "plain.jsonl", "--id", "url")
     mixed = '{"text": "m n o p"}\n' + lines("q r s t")
     assert "stdin, item 1: this record has no id, but others have one" in refused("index", "add", seen, "-", input=mixed)
 

@@ -171,7 +171,7 @@ def test_a_folder_that_was_renamed_is_another_input():
 def test_fields_that_are_missing_are_reported_with_those_of_folders():
     put("d/lang=en/a.jsonl", {"body": "a"})
     assert "lang" in refused("dedup", "d", "-o", "out")
-    with pytest.raises(DataError, match="no row has the field 'shop'"):
+    with pytest.raises(DataError, match="no row has a value in the field 'shop'"):
         put("d/lang=en/a.jsonl", {"text": "a"})
         lw.dedup(Path("d"), per="shop")
 

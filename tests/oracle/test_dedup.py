@@ -179,9 +179,9 @@ def test_what_is_read_ahead_does_not_matter(tmp_path, monkeypatch, threads):
 def test_fields_to_group_and_order_by_must_be_there(tmp_path):
     rows = [{"id": i, "text": "same", "lang": "en", "word": "high"} for i in range(2)]
     for choices, said in (
-        ({"per": "language"}, "no row has the field 'language'; fields seen: id, text, lang, word; name one with per=F"),
+        ({"per": "language"}, "no row has a value in the field 'language'; fields seen: id, text, lang, word; name one with per=F"),
         ({"keep": "max:word"}, "no row has a number in the field 'word', which keep='max:word' needs; fields seen: id, text, lang, word"),
-        ({"id": "key"}, "no row has the id field 'key'; fields seen: id, text, lang, word; name another one with id=F, "),
+        ({"id": "key"}, "no row has an id in the field 'key'; fields seen: id, text, lang, word; name another one with id=F, "),
     ):
         with pytest.raises(lw.DataError, match=f"^{re.escape(said)}"):
             lw.dedup(rows, **choices)

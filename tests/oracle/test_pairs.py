@@ -154,7 +154,7 @@ def test_a_side_that_lacks_the_field_is_refused_and_not_taken_for_one_without_pa
     for a, b, choices, said in [
         ("a", "b", {"by": "words:1"}, "no row of b.jsonl has the field 'text'; fields seen: body"),
         ("b", "a", {"by": "words:1"}, "no row of b.jsonl has the field 'text'; fields seen: body"),
-        ("a", "b", {"by": "words:1", "field": "text+body", "per": "lang"}, "no row of b.jsonl has the field 'lang'"),
+        ("a", "b", {"by": "words:1", "field": "text+body", "per": "lang"}, "no row of b.jsonl has a value in the field 'lang'"),
         ("sparse", "dense", {"by": "cosine"}, "no row of dense.jsonl has the field 'indices"),
         ("dense", "sparse", {"by": "cosine"}, "no row of sparse.jsonl has the field 'vector'"),
     ]:

@@ -210,7 +210,7 @@ class Incoming:
         rows = np.flatnonzero(records.kind != REJECTED)
         if self.options.id and not first and len(rows) and (records.id is None or records.id.null_count == len(records.id)):
             where = source.name if records.fields == () else f"{source.name}; fields seen: {', '.join(records.fields)}"
-            raise DataError(f"no row has the id field {self.options.id!r} in {where}; name another one with {option('id', placeholder='F')}")
+            raise DataError(f"no row has an id in the field {self.options.id!r} in {where}; name another one with {option('id', placeholder='F')}")
         ids = pa.nulls(len(records), binary.TYPE) if records.id is None else records.id
         if isinstance(source.path, Files):
             ids = binary.from_list(as_json(printable(name)) for name in source.path.names[first : first + len(records)])

@@ -81,7 +81,7 @@ def check_rows(collection: Numbered, run: Run, first: int = 0) -> None:
         raise DataError(message)
     if options.id and len(collection) and not any(side.have_ids for side in facts):
         raise DataError(
-            f"no row has the id field {options.id!r}{presence.seen(sources, job.want)}; "
+            f"no row has an id in the field {options.id!r}{presence.seen(sources, job.want)}; "
             f"name another one with {option('id', placeholder='F')}, or leave it out to number the rows"
         )
     sides = [(side, numbers) for side, numbers in zip(facts, collection.sources_of_sides, strict=True) if side.readable]
@@ -89,7 +89,7 @@ def check_rows(collection: Numbered, run: Run, first: int = 0) -> None:
         if not side.total("grouped"):
             name = f" of {', '.join(collection.files_in(numbers))}" if len(sides) > 1 else ""
             seen = presence.seen([sources[number] for number in numbers], job.want)
-            raise DataError(f"no row{name} has the field {options.per!r}{seen}; name one with {option('per', placeholder='F')}")
+            raise DataError(f"no row{name} has a value in the field {options.per!r}{seen}; name one with {option('per', placeholder='F')}")
     if options.score and len(collection) and not any(side.total("scored") for side in facts):
         seen = presence.seen(sources, job.want)
         raise DataError(f"no row has a number in the field {options.score!r}, which {option('keep', options.keep)} needs{seen}")
