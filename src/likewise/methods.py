@@ -89,6 +89,11 @@ class Text:
     base = facts
 
     @property
+    def tokens_name(self) -> str:
+        """The tokens, in the plural, for messages."""
+        return {"whitespace": "tokens", "code": "tokens", "chars": "characters", "stopwords": "words"}.get(self.unit, self.unit)
+
+    @property
     def length(self) -> int:
         """Tokens of a shingle: of stop words, k and the stop word. A text with fewer is one shingle of all its tokens."""
         return self.k + (self.unit == "stopwords")

@@ -196,7 +196,7 @@ def test_scripts_without_spaces_are_no_single_token():
     assert set(found(rows(texts), by="words:5", threshold="0.1")) == near
     result = lw.pairs(rows(texts | {"again": UNSPACED["thai"]}), by="whitespace:5")
     assert ids(result, "id_b") == ["again"]
-    assert any("fewer than 5 whitespace" in said for said in result.report["warnings"])
+    assert any("fewer than 5 tokens" in said for said in result.report["warnings"])
 
 
 MANY = (
@@ -485,3 +485,13 @@ def test_how_the_work_is_split_changes_no_answer(tmp_path, cuts):
     turned = lw.pairs([tmp_path / f"s{shard}.jsonl" for shard in (2, 3, 0, 1)], by="whitespace:5").to_arrow().to_pylist()
     pairs = {frozenset({(row["source_a"], row["position_a"]), (row["source_b"], row["position_b"])}) for row in turned}
     assert pairs == set(map(frozenset, expected))
+
+
+@pytest.mark.parametrize(
+    ("by", "few"),
+    [("code:4", "4 tokens"), ("chars:20", "20 characters"), ("words:4", "4 words"), ("stopwords:3", "4 words"), ("lines:2", "2 lines")],
+)
+def test_the_warning_about_short_texts_names_their_tokens(by, few):
+    """A shingle of stopwords:3 is a stop word and three words more."""
+    warnings = lw.pairs(["the cat sat", "the dog ran"], by=by).report["warnings"]
+    assert any(said.startswith(f"2 of 2 items have fewer than {few} and match only when equal; ") for said in warnings)

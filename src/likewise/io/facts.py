@@ -47,7 +47,7 @@ def limits_of(job: Job, *, of_parts: bool = False) -> Limits:
     """The limits by which the rows of a job, or parts of them, are counted."""
     text, options = job.method if isinstance(job.method, Text) else None, job.options
     grouped, scored = (name is not None and not of_parts for name in (options.per, options.score))
-    return Limits(text.k if text else 0, options.min_tokens, least_judged(job), grouped, scored)
+    return Limits(text.length if text else 0, options.min_tokens, least_judged(job), grouped, scored)
 
 
 def least_judged(job: Job) -> int:

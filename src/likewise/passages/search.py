@@ -50,7 +50,7 @@ class Search:
     @property
     def tokens(self) -> str:
         """Tokens of the unit, for messages."""
-        return {"whitespace": "tokens", "code": "tokens", "chars": "characters"}.get(self.method.unit, self.method.unit)
+        return self.method.tokens_name
 
     @property
     def window(self) -> int:

@@ -31,10 +31,10 @@ def warnings(read: Read, job: Job, units: Read | None = None) -> list[str]:
     if job.contained:
         said += about_short(read, job)
     elif isinstance(job.method, Text):
-        unit, k = job.method.unit, job.method.k
+        unit, least = job.method.unit, job.method.length
         few, of = compared.total("few"), compared.readable
         if of and few * 2 > of and not (compared.rows.of_parts and job.threshold == 1):
-            fewer = f"{'has' if few == 1 else 'have'} fewer than {k} {unit} and match{'es' if few == 1 else ''} only when equal"
+            fewer = f"{'has' if few == 1 else 'have'} fewer than {least} {job.method.tokens_name} and match{'es' if few == 1 else ''} only when equal"
             said.append(f"{few:,} of {of:,} items {fewer}; use a smaller K in {option('by', placeholder=f'{unit}:K')}")
     if without := read.total("without_text"):
         what, have = job.method.kind.noun, "has" if without == 1 else "have"
@@ -69,7 +69,7 @@ def about_short(read: Read, job: Job) -> Iterator[str]:
     """
     if number := read.sides[0].total("not_judged"):
         text, least = job.method if isinstance(job.method, Text) else None, least_judged(job)
-        tokens = text.unit.removeprefix("stop") if text else "elements"
+        tokens = text.tokens_name if text else "elements"
         few = f"fewer than {least} {tokens}" if least > 1 else f"no {tokens}"
         smaller = f"; use a smaller K in {option('by', placeholder=f'{text.unit}:K/containment')}" if text and text.k > 1 else ""
         subject = f"{number:,} of {read.readable:,} items {'has' if number == 1 else 'have'} {few}"
