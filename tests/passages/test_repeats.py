@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from likewise.kernels import repeats as kernels
 from likewise.kernels.hashing import derive
 from likewise.kernels.winnow import winnow
-from likewise.passages.repeats import Stretches, counters, gram, repeats, spans
+from likewise.passages.repeats import Stretches, counters, gram, repeats
 from likewise.stages.workers import ALONE, Workers
 
 WORDS = np.random.default_rng(0).integers(1, 2**63, 40, dtype=np.uint64)  # the hashes of tokens
@@ -98,7 +98,7 @@ def found(
     made = repeats(Stretches(rows, np.concatenate(([0], np.cumsum(size))), hashes[where]), n, 0, memory, workers=workers)
     row, token = rows[made.stretch], where - np.repeat(offsets[rows], size)
     cut = [[False] * len(tokens) for tokens in documents]
-    for begin, end in zip(*spans(made.cut, np.concatenate(([0], np.cumsum(size)))), strict=True):
+    for begin, end in made.cut.tolist():
         for at in range(begin, end):
             cut[np.searchsorted(offsets, where[at], side="right") - 1][token[at]] = True
     assert [made.passage[place] for place in made.first] == list(range(len(made.first)))
@@ -110,12 +110,14 @@ def found(
 
 
 @settings(max_examples=400, deadline=None)
-@given(documents=st.one_of(DOCUMENTS, shared()), n=st.integers(1, 9))
-def test_repeats(documents, n):
+@given(documents=st.one_of(DOCUMENTS, shared()), n=st.integers(1, 9), at_once=st.integers(1, 12))
+def test_repeats(documents, n, at_once):
     want = defined(documents, n)
     assert found(documents, n) == want
     assert found(documents, n, marked=False) == want
-    assert found(documents, n, memory=200, workers=Workers(tasks=3)) == want
+    with pytest.MonkeyPatch.context() as patch:  # in blocks of few windows, and in parts of few
+        patch.setattr("likewise.passages.repeats.AT_ONCE", at_once)
+        assert found(documents, n, memory=200, workers=Workers(tasks=3)) == want
 
 
 def test_repeats_by_hand():

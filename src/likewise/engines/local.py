@@ -93,7 +93,7 @@ class Local:
         )
 
     def counted(self, amount: int) -> None:
-        """Report progress of counting; the sets in the work folder take memory while they are counted."""
+        """Report progress of work through columns and arrays in the work folder, which take memory until they are released."""
         self.run.advance(amount)
         self.run.spare()
 

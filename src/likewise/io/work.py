@@ -20,6 +20,7 @@ import mmap
 import os
 import re
 import stat
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -50,6 +51,7 @@ class Work:
         self._columns: dict[str, Any] = {}
         self._readers: dict[str, Any] = {}
         self._maps: dict[str, mmap.mmap] = {}
+        self._scratch: list[weakref.ref[mmap.mmap]] = []  # unmapped with their arrays
         self._journal: Any = None  # open once the run has begun
         self._last = ""  # checksum of the last journal line, or of the description if there is no line
 
@@ -198,10 +200,11 @@ class Work:
         return np.frombuffer(self._maps[name], dtype.base).reshape(-1, *dtype.shape)
 
     def rest(self, *names: str) -> None:
-        """Release the memory of the named mapped columns, or of all. A released column that is used later is read from its file."""
-        for name in names or tuple(self._maps):
-            if name in self._maps and hasattr(mmap, "MADV_DONTNEED"):
-                self._maps[name].madvise(mmap.MADV_DONTNEED)
+        """Release the memory of the named mapped columns, or of all and of scratch files. What is used later is read from its file."""
+        maps = [self._maps[name] for name in names if name in self._maps] if names else [*self._maps.values(), *(each() for each in self._scratch)]
+        for each in maps:
+            if each is not None and hasattr(mmap, "MADV_DONTNEED"):
+                each.madvise(mmap.MADV_DONTNEED)
 
     def settle(self) -> None:
         """Close the columns that were appended to, because the number of open files is limited. Nothing may be appended to them later."""
@@ -238,7 +241,9 @@ class Work:
         path = self.folder / f"scratch-{len(list(self.folder.glob('scratch-*')))}"
         with naming(path), open(path, "w+b") as file:
             reserve(file, size)
-        return np.memmap(path, dtype, "r+", shape=shape)
+            mapped = mmap.mmap(file.fileno(), size)
+        self._scratch.append(weakref.ref(mapped))
+        return np.frombuffer(mapped, dtype).reshape(shape)
 
     def staged(self) -> Path:
         """The folder for the output, until it is complete."""

@@ -1,15 +1,17 @@
 """Exact repeats: runs of n tokens or more that occur again, in another text or in the same one.
 
 A window is n consecutive tokens. Equal windows have an equal k-gram of least hash (winnowing), so the windows around k-grams that occur twice are all
-that can be equal. They are grouped by 128 bits of the hashes of their tokens, which have 64 bits each. All of this can be done part by part.
+that can be equal. They are grouped by 128 bits of the hashes of their tokens, which have 64 bits each, one part of these values after the other.
+All other steps go through the windows in order, so arrays that do not fit into memory can be in files.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,12 +25,13 @@ from likewise.stages.workers import ALONE, Workers
 GRAMS, JOINS = np.uint64(0x7E87_0011), np.uint64(0x7E87_0012)
 #: Tokens of a fingerprint, at most; half of those of a repeat.
 LONGEST_GRAM = 64
-#: Bytes of the table for each window.
-TABLE_BYTES = 24
-#: Windows that are hashed between two reports of progress.
+#: Bytes for each window of a part while it is grouped: the window, and the table.
+WINDOW_BYTES = 84
+#: Windows of a block, and tokens of the stretches that are gone through between two reports of progress.
 AT_ONCE = 1 << 20
 #: Fewest counters of fingerprints.
 LEAST_COUNTERS = 2**16
+NO_RUNS = np.zeros((0, 2), np.int64)
 
 
 class Stretches(NamedTuple):
@@ -56,7 +59,7 @@ class Repeats(NamedTuple):
     first: np.ndarray  # int64[q]: the first place of each passage
     times: np.ndarray  # int64[q]: how often each occurs
     documents: np.ndarray  # int64[q]: the number of texts in which each occurs
-    cut: np.ndarray  # bool[m]: the tokens in runs of n tokens that occur before
+    cut: np.ndarray  # int64[r, 2]: the first token and the end of each run of tokens that are in runs of n tokens that occur before
 
 
 def gram(n: int) -> int:
@@ -78,56 +81,79 @@ def counters(size: int, memory: int) -> np.ndarray:
 def repeats(stretches: Stretches, n: int, seed: int, memory: int, *, workers: Workers = ALONE) -> Repeats:
     """The repeats of at least n tokens. memory: bytes, on which the result does not depend; the work is done in parts that fit."""
     windows = stretches.windows(n)
-    group, first, times = grouped(stretches, windows, n, seed, memory, workers)
-    after = workers.allocate((len(times),), np.dtype(np.int64))
-    after[:] = kernels.UNKNOWN
-    kernels.link(windows, group, after)
-    runs = kernels.count_runs(windows, group, times, after)
-    place, number, each = np.empty((runs, 2), np.int64), np.empty(runs, np.int64), np.empty((2, runs), np.int64)
-    last = workers.allocate((len(times),), np.dtype(np.int64))
-    places, many = kernels.passages(stretches.offsets, windows, stretches.rows, group, times, after, n, last, place, number, *each)
-    cut = np.empty(len(stretches.hashes), bool)
-    kernels.cuts(stretches.offsets, windows, group, first, n, cut)
-    begin, end = place[:places].T
+    first, times = grouped(stretches, windows, n, seed, memory, workers)
+    parts = list(pairwise(borders(stretches.offsets)))
+
+    def each(function: Callable[[int, int], Any]) -> list[Any]:
+        """What a function returns for each part of the stretches, one after the other."""
+        made = []
+        for begin, end in parts:
+            made.append(function(begin, end))
+            workers.advance(0)
+        return made
+
+    counts = np.array(each(lambda *part: kernels.count_passages(windows, *part, first, times)), np.int64).reshape(-1, 2)
+    places, many = counts.sum(axis=0)
+    place, number = np.empty((places, 2), np.int64), np.empty(places, np.int64)
+    of_each, found = np.empty((4, many), np.int64), np.zeros(2, np.int64)
+    each(lambda *part: kernels.passages(stretches.offsets, windows, *part, stretches.rows, first, times, n, place, number, *of_each, found))
+    place, number = place[: found[0]], number[: found[0]]
+    begin, end = place.T
     stretch = np.searchsorted(stretches.offsets, begin, side="right") - 1
-    firsts = np.unique(number[:places], return_index=True)[1]
-    return Repeats(stretch, begin, end, number[:places], firsts, each[0, :many].copy(), each[1, :many].copy(), cut)
+    firsts = np.unique(number, return_index=True)[1]
+    room = iter(counts[:, 0].tolist())
+
+    def cut(*part: int) -> np.ndarray:
+        out = np.empty((next(room), 2), np.int64)
+        return out[: kernels.cuts(stretches.offsets, windows, *part, first, n, out)].copy()
+
+    return Repeats(stretch, begin, end, number, firsts, of_each[2].copy(), of_each[3].copy(), np.concatenate([NO_RUNS, *each(cut)]))
 
 
-def spans(marked: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The runs of marked tokens, bool[m], within stretches: first token and end of each, int64[r] both."""
-    begins, ends = marked.copy(), marked.copy()
-    begins[1:] &= ~marked[:-1]
-    ends[:-1] &= ~marked[1:]
-    some = offsets[:-1][np.diff(offsets) > 0]
-    begins[some] = marked[some]
-    ends[some - 1] |= marked[some - 1] & (some > 0)
-    return np.flatnonzero(begins), np.flatnonzero(ends) + 1
+def borders(offsets: np.ndarray) -> list[int]:
+    """Where parts of the stretches begin and end, each of about AT_ONCE tokens or one stretch."""
+    return np.unique(np.append(np.searchsorted(offsets, np.arange(0, int(offsets[-1]), AT_ONCE)), len(offsets) - 1)).tolist()
 
 
-def grouped(stretches: Stretches, windows: np.ndarray, n: int, seed: int, memory: int, workers: Workers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The number of the group of each window; and the first window of each group and the number of its windows."""
+def joined(stretch: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Runs of tokens, which may overlap, as in `Repeats`, joined where they do or touch within a stretch: int64[r, 2]."""
+    if not len(begin):
+        return NO_RUNS
+    reached = np.maximum.accumulate(end)
+    opens = np.append(True, (stretch[1:] != stretch[:-1]) | (begin[1:] > reached[:-1]))
+    return np.stack([begin[opens], np.maximum.reduceat(end, np.flatnonzero(opens))], axis=1)
+
+
+def grouped(stretches: Stretches, windows: np.ndarray, n: int, seed: int, memory: int, workers: Workers) -> tuple[np.ndarray, np.ndarray]:
+    """For each window the first that is equal to it, and how many are (``first`` and ``times`` in kernels.repeats)."""
     size, total = min(n, LONGEST_GRAM), int(windows[-1])
     factors = derive(np.uint64(seed), GRAMS, 2 * (size + 1)).reshape(2, -1)
     joins = derive(np.uint64(seed), JOINS, 2 * -(-n // size) if total else 0).reshape(2, -1)
-    low, high = (workers.allocate((total,), np.dtype(np.uint64)) for _ in range(2))
-    group, again = workers.allocate((total,), np.dtype(np.int64)), workers.allocate((total,), np.dtype(bool))
-    group[:] = 0
-    edges = np.searchsorted(windows, np.arange(0, total + 1, AT_ONCE)) if total else np.zeros(1, np.int64)
-    edges = np.unique(np.append(edges, len(stretches.rows)))
+    columns = low, high, follow = [workers.allocate((total,), np.dtype(np.uint64)) for _ in range(3)]
+    place = workers.allocate((total,), np.dtype(np.uint32))
+    parts = max(workers.tasks, -(-total * WINDOW_BYTES * workers.tasks // max(1, memory // 4)))
+    starts = np.zeros((-(-total // AT_ONCE), parts + 1), np.int64)
 
-    def hashed(part: tuple[int, int]) -> None:
-        kernels.hash_windows(stretches.hashes, stretches.offsets, windows, *part, n, factors, joins, low, high)
-        workers.advance(int(windows[part[1]] - windows[part[0]]))
-
-    list(workers.run(hashed, pairwise(edges.tolist())))
-    parts = max(workers.tasks, -(-total * TABLE_BYTES * workers.tasks // max(1, memory // 4)))
+    def hashed(block: int) -> None:
+        begin, end = block * AT_ONCE, min(total, (block + 1) * AT_ONCE)
+        found = np.empty((3, end - begin), np.uint64)
+        kernels.hash_windows(stretches.hashes, stretches.offsets, windows, begin, end, n, factors, joins, *found)
+        kernels.order_by_part(*found, parts, *(column[begin:end] for column in columns), place[begin:end], starts[block])
+        workers.advance(end - begin)
 
     def grouped_part(part: int) -> None:
-        room = total // parts * 3 // 2 + 64
-        while not kernels.first_windows(low, high, part, parts, np.empty(1 << room.bit_length(), np.int64), group, again):
-            room *= 2
+        many = int((starts[:, part + 1] - starts[:, part]).sum())
+        table, count = np.empty((2, 1 << (many * 3 // 2).bit_length()), np.int64)
+        kernels.group(low, high, follow, place, starts, AT_ONCE, part, table, count, np.empty(many, np.int64))
         workers.advance(0)
 
+    def restored(block: int) -> None:
+        some = slice(block * AT_ONCE, (block + 1) * AT_ONCE)
+        for values in (low, high):
+            kernels.restore(values[some], place[some])
+        workers.advance(0)
+
+    list(workers.run(hashed, range(len(starts))))
     list(workers.run(grouped_part, range(parts)))
-    return group, *kernels.number_groups(group, again)
+    list(workers.run(restored, range(len(starts))))
+    return low, high

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
+from likewise.items import binary
 from likewise.items.normalized import buffers
 from likewise.items.places import placer
 from likewise.items.wrapped import wrapped
@@ -29,33 +31,47 @@ PRINT_COLUMNS = {"print-key": "u8", "print-token": "u4"}
 #: occurs besides.
 HIT_COLUMNS = {"hit-token": "u4", "hit-key": "u4"}
 MORE_COLUMNS = {"more-key": "u4", "more-times": "u4"}
+#: Bytes of text that are cut into tokens at once; each may be a token, which takes up to 40 bytes until it is stored.
+AT_ONCE = 1 << 20
+
+
+def some_at_a_time(job: Job, cut: Callable[[pa.LargeBinaryArray, np.ndarray], Columns]) -> Stage:
+    """The stage that cuts the texts of a chunk into tokens, some at a time because of their memory. cut: texts, bool[n]: which to read -> columns."""
+
+    def stage(records: Records) -> Columns:
+        live = records.kind == TEXT
+        group = binary.parts(records.text)[0][:-1] // AT_ONCE
+        edges = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), len(records)]
+        parts = [cut(records.text[a:b], live[a:b]) for a, b in pairwise(edges)]
+        return of_rows(records, job) | {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    return stage
 
 
 def held(job: Job, search: Search, mark: np.uint64) -> Stage:
     """The stage of the held side: all tokens with their places, and the fingerprints."""
     placed, winnowed = in_characters(search, mark), winnower(search, mark)
 
-    def stage(records: Records) -> Columns:
-        tokens, chars, columns = placed(records.text, records.kind == TEXT)
+    def cut(texts: pa.LargeBinaryArray, live: np.ndarray) -> Columns:
+        tokens, chars, columns = placed(texts, live)
         found = winnowed(tokens)
         counts = np.diff(tokens.offsets).astype("u4")
         prints = {"prints": found.counts, "print-key": found.keys, "print-token": found.tokens}
-        return of_rows(records, job) | {"tokens": counts, "chars": chars, "stored": counts} | columns | prints
+        return {"tokens": counts, "chars": chars, "stored": counts} | columns | prints
 
-    return stage
+    return some_at_a_time(job, cut)
 
 
 def streamed(job: Job, search: Search, mark: np.uint64, known: Known, base: int, *, capped: bool) -> Stage:
     """The stage of the streamed side: the fingerprints that are known, and the tokens of rows that have any.
 
-    base: the number of the first key of the table among those of all tables. capped: keep only the first MOST_PLACES places of a fingerprint in a
-    chunk, and the number of the others.
+    base: the number of the first key of the table among those of all tables. capped: keep only the first MOST_PLACES places of a fingerprint in some
+    texts, and the number of the others.
     """
     hashed, masked, winnowed, placed = hasher(search), masker(search, mark), winnower(search, mark), in_characters(search, mark)
 
-    def stage(records: Records) -> Columns:
-        live = records.kind == TEXT
-        tokens, chars = hashed(records.text, live)
+    def cut(texts: pa.LargeBinaryArray, live: np.ndarray) -> Columns:
+        tokens, chars = hashed(texts, live)
         masked(tokens)
         found = winnowed(tokens)
         places, keys = known.find(found.keys)
@@ -65,18 +81,18 @@ def streamed(job: Job, search: Search, mark: np.uint64, known: Known, base: int,
             beyond, times = np.unique(keys[~kept], return_counts=True)
             more = {"more-key": beyond + np.uint32(base), "more-times": times.astype("u4")}
             places, keys = places[kept], keys[kept]
-        hits = np.bincount(np.repeat(np.arange(len(records)), found.counts)[places], minlength=len(records)).astype("u4")
+        hits = np.bincount(np.repeat(np.arange(len(texts)), found.counts)[places], minlength=len(texts)).astype("u4")
         some = np.flatnonzero(hits)
-        stored = np.zeros(len(records), "u4")
+        stored = np.zeros(len(texts), "u4")
         columns = {name: np.zeros(0, dtype) for name, dtype in TOKEN_COLUMNS.items()}
         if len(some):
-            again, _, columns = placed(records.text.take(wrapped(some)), np.ones(len(some), bool), chars[some])
+            again, _, columns = placed(texts.take(wrapped(some)), np.ones(len(some), bool), chars[some])
             stored[some] = np.diff(again.offsets)
         counts = np.diff(tokens.offsets).astype("u4")
         found_here = {"hits": hits, "hit-key": keys + np.uint32(base), "hit-token": found.tokens[places], **more}
-        return of_rows(records, job) | {"tokens": counts, "chars": chars, "stored": stored} | columns | found_here
+        return {"tokens": counts, "chars": chars, "stored": stored} | columns | found_here
 
-    return stage
+    return some_at_a_time(job, cut)
 
 
 def in_characters(search: Search, mark: np.uint64) -> Callable[..., tuple[Tokens, np.ndarray, Columns]]:

@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pyarrow as pa
 
-from likewise.items import binary
 from likewise.items.places import characters, placer
 from likewise.items.wrapped import wrapped
 from likewise.job import Job
 from likewise.kernels import repeats as kernels
 from likewise.passages.prints import SUSPECT, hasher, winnower
 from likewise.passages.search import Search
-from likewise.passages.streams import TOKEN_COLUMNS
-from likewise.records import TEXT, Records
-from likewise.stages.sketch import Columns, Stage, of_rows
+from likewise.passages.streams import TOKEN_COLUMNS, some_at_a_time
+from likewise.stages.sketch import Columns, Stage
 
 #: Columns of stretches: the first token and the number of tokens. ``stretches``: their number in each row; TOKEN_COLUMNS has their tokens.
 STRETCH_COLUMNS = {"stretch-first": np.dtype("u4"), "stretch-size": np.dtype("u4")}
 PRINT = np.dtype("u8")
 #: No token has this hash.
 NOTHING = SUSPECT
-#: Bytes of text that are placed at once; each may be a token, which takes 24 bytes until those outside stretches are left out.
-AT_ONCE = 1 << 18
 
 
 def counted(job: Job, search: Search) -> Stage:
     """The first stage: the column ``print``, the fingerprints of all rows."""
     hashed, winnowed = hasher(search), winnower(search, NOTHING)
 
-    def stage(records: Records) -> Columns:
-        tokens, chars = hashed(records.text, records.kind == TEXT)
-        return of_rows(records, job) | {"tokens": np.diff(tokens.offsets).astype("u4"), "chars": chars, "print": winnowed(tokens).keys}
+    def cut(texts: pa.LargeBinaryArray, live: np.ndarray) -> Columns:
+        tokens, chars = hashed(texts, live)
+        return {"tokens": np.diff(tokens.offsets).astype("u4"), "chars": chars, "print": winnowed(tokens).keys}
 
-    return stage
+    return some_at_a_time(job, cut)
 
 
 def stretched(job: Job, search: Search, seen: np.ndarray) -> Stage:
@@ -43,8 +37,8 @@ def stretched(job: Job, search: Search, seen: np.ndarray) -> Stage:
     hashed, winnowed, placed = hasher(search), winnower(search, NOTHING), placer(search.method, search.seed)
     of_ids = search.method.unit == "tokens"
 
-    def stage(records: Records) -> Columns:
-        tokens, chars = hashed(records.text, records.kind == TEXT)
+    def cut(texts: pa.LargeBinaryArray, live: np.ndarray) -> Columns:
+        tokens, chars = hashed(texts, live)
         found, counts = winnowed(tokens), np.diff(tokens.offsets)
         first, size = np.empty(len(found.keys), np.uint32), np.empty(len(found.keys), np.uint32)
         numbers = kernels.mark(found.counts, found.keys, found.tokens, counts, seen, search.k, search.run, first, size)
@@ -53,17 +47,8 @@ def stretched(job: Job, search: Search, seen: np.ndarray) -> Stage:
         some = np.flatnonzero(numbers)
         columns = {name: np.zeros(0, dtype) for name, dtype in TOKEN_COLUMNS.items()}
         if len(some):
-            columns = tokens_in_groups(records.text.take(wrapped(some)), numbers[some], first, size)
-        stretch_columns = {"stretches": numbers, "stretch-first": first, "stretch-size": size}
-        return of_rows(records, job) | {"tokens": counts.astype("u4"), "chars": chars} | stretch_columns | columns
-
-    def tokens_in_groups(texts: pa.LargeBinaryArray, numbers: np.ndarray, first: np.ndarray, size: np.ndarray) -> Columns:
-        """`tokens_of`, some texts at a time, because of its memory."""
-        group = binary.parts(texts)[0][:-1] // AT_ONCE
-        edges = np.append(np.flatnonzero(np.diff(group, prepend=-1)), len(texts))
-        ends = np.concatenate(([0], np.cumsum(numbers, dtype=np.int64)))
-        parts = [tokens_of(texts[a:b], numbers[a:b], first[ends[a] : ends[b]], size[ends[a] : ends[b]]) for a, b in pairwise(edges.tolist())]
-        return {name: np.concatenate([part[name] for part in parts]) for name in TOKEN_COLUMNS}
+            columns = tokens_of(texts.take(wrapped(some)), numbers[some], first, size)
+        return {"tokens": counts.astype("u4"), "chars": chars, "stretches": numbers, "stretch-first": first, "stretch-size": size} | columns
 
     def tokens_of(texts: pa.LargeBinaryArray, numbers: np.ndarray, first: np.ndarray, size: np.ndarray) -> Columns:
         """The tokens of the stretches of some texts, numbers of each."""
@@ -77,4 +62,4 @@ def stretched(job: Job, search: Search, seen: np.ndarray) -> Stage:
             begin, end = characters(texts, rows, begin), characters(texts, rows, end)
         return {"hash": hashes, "first": begin.astype("u4"), "last": end.astype("u4")}
 
-    return stage
+    return some_at_a_time(job, cut)

@@ -33,7 +33,7 @@ def without_repeats(sources: Sequence[Source], run: Run) -> Fate:
     assert isinstance(job.method, Text) and job.options.min_run is not None
     found = search(sources, run, settings_of(job.method, job.seed, job.options.min_run))
     documents = found.collection
-    begin, end = found.spans(found.repeats.cut)
+    begin, end = found.repeats.cut.T
     row = found.stretches.rows[np.searchsorted(found.stretches.offsets, begin, side="right") - 1]
     units, cut = pieces(documents, row, *found.characters(begin, end), end - begin)
     units.most = most_repeated(found)

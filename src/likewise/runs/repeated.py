@@ -10,6 +10,7 @@ import pyarrow as pa
 from likewise import schema
 from likewise.drawing.numbers import counted
 from likewise.messages import in_document
+from likewise.passages.repeats import joined
 from likewise.passages.search import Search
 from likewise.records import NO_TEXT, REJECTED, TEXT
 from likewise.runs.items import Run
@@ -87,9 +88,6 @@ def facts(found: Found, run: Run, settings: Search, method: dict[str, Any], list
     collection, of = found.collection, found.repeats
     warn(found, run, settings)
     share = run.job.options.common
-    repeated = np.zeros(len(of.cut) + 1, np.int64)
-    np.add.at(repeated, of.begin, 1)
-    np.add.at(repeated, of.end, -1)
     most = np.flatnonzero(listed)
     most = most[np.lexsort((most, -of.times[most], -of.documents[most]))[:SHOWN_PASSAGES]]
     return {
@@ -101,16 +99,16 @@ def facts(found: Found, run: Run, settings: Search, method: dict[str, Any], list
         "characters": int(collection.column("chars").sum(dtype=np.int64)),
         "documents": len(np.unique(found.stretches.rows[of.stretch])),
         "passages": int(np.count_nonzero(listed)),
-        "repeated": sizes(found, np.cumsum(repeated)[:-1] > 0),
+        "repeated": sizes(found, joined(of.stretch, of.begin, of.end)),
         "later": sizes(found, of.cut),
         "most": [shown(found, int(number), run) for number in most],
         "warnings": run.warnings,
     }
 
 
-def sizes(found: Found, marked: np.ndarray) -> dict[str, int]:
-    """The numbers of marked tokens, and of characters of their runs."""
-    begin, end = found.spans(marked)
+def sizes(found: Found, runs: np.ndarray) -> dict[str, int]:
+    """The numbers of tokens and of characters in runs of tokens, int64[r, 2]."""
+    begin, end = runs.T
     first, last = found.characters(begin, end)
     return {"tokens": int((end - begin).sum()), "characters": int((last - first).sum())}
 

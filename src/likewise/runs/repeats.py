@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from likewise.runs.items import Run
 EXPANDED = 8
 #: Fingerprints that are counted between two reports of progress.
 AT_ONCE = 1 << 20
+#: Runs of tokens that are looked up in files at once.
+LOOKED_UP = 1 << 14
 
 
 @dataclass
@@ -35,13 +37,16 @@ class Found:
     first: np.ndarray  # uint32: the first character of each token of the stretches, or the first token id
     last: np.ndarray  # uint32: the end of each
 
+    spare: Callable[[], None]  # called now and then, to release memory
+
     def characters(self, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Runs of tokens, from ``begin`` up to ``end``, as characters: int64[n] both."""
-        return self.first[begin].astype(np.int64), self.last[end - 1].astype(np.int64)
-
-    def spans(self, marked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The runs of tokens that are marked, bool: first and end of each."""
-        return repeats.spans(marked, self.stretches.offsets)
+        low, high = np.empty(len(begin), np.int64), np.empty(len(begin), np.int64)
+        for at in range(0, len(begin), LOOKED_UP):
+            some = slice(at, at + LOOKED_UP)
+            low[some], high[some] = self.first[begin[some]], self.last[end[some] - 1]
+            self.spare()
+        return low, high
 
 
 def search(sources: Sequence[Source], run: Run, settings: Search) -> Found:
@@ -70,4 +75,5 @@ def search(sources: Sequence[Source], run: Run, settings: Search) -> Found:
     hashes, begins, ends = (part.column(name, dtype) for name, dtype in TOKEN_COLUMNS.items())
     found = Stretches(rows, offsets, hashes)
     run.begin("comparing", int(found.windows(settings.run)[-1]), "runs")
-    return Found(collection, found, repeats.repeats(found, settings.run, settings.seed, run.memory, workers=run.workers), begins, ends)
+    workers = replace(run.workers, advance=engine.counted)
+    return Found(collection, found, repeats.repeats(found, settings.run, settings.seed, run.memory, workers=workers), begins, ends, run.spare)
