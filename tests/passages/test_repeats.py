@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import defaultdict
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from likewise.kernels import repeats as kernels
 from likewise.kernels.hashing import derive
 from likewise.kernels.winnow import winnow
-from likewise.passages.repeats import Stretches, counters, gram, repeats
+from likewise.passages.repeats import Stretches, counters, gram, joined, repeats
 from likewise.stages.workers import ALONE, Workers
 
 WORDS = np.random.default_rng(0).integers(1, 2**63, 40, dtype=np.uint64)  # the hashes of tokens
@@ -153,3 +154,27 @@ def test_long_repeats(n):
         documents.append((next(other), *run[:at], next(other), *run[at + 1 :], next(other)))
     got = found(documents, n, np.random.default_rng(1).integers(1, 2**63, 2**22, dtype=np.uint64))
     assert got["places"] == [(d, 50, 50 + n, 0) for d in range(3)]
+
+
+def test_memory_does_not_grow_with_the_windows(monkeypatch, tmp_path):
+    """Half a million windows in arrays of files: grouped at once, they would take 84 bytes each. All other arrays are counted."""
+    test_repeats_by_hand()  # loads the kernels
+    monkeypatch.setattr("likewise.passages.repeats.AT_ONCE", 1 << 12)
+    size, memory, files = 1 << 18, 4 << 20, iter(range(9))
+    document = np.random.default_rng(1).integers(1, 2**63, size, dtype=np.uint64)
+    stretches = Stretches(np.arange(2), np.array([0, size, 2 * size]), np.concatenate([document, document]))
+    workers = Workers(tasks=2, allocate=lambda shape, dtype: np.memmap(tmp_path / str(next(files)), dtype, "w+", shape=shape))
+    tracemalloc.start()
+    try:
+        found = repeats(stretches, 20, 0, memory, workers=workers)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.begin.tolist() == [0, size] and found.end.tolist() == [size, 2 * size] and found.cut.tolist() == [[size, 2 * size]]
+    assert most < memory
+
+
+def test_runs_that_overlap_or_touch_are_joined_within_a_stretch():
+    stretch, begin, end = np.array([0, 0, 0, 0, 1, 1, 2]), np.array([0, 1, 5, 7, 10, 12, 13]), np.array([4, 3, 7, 9, 12, 13, 15])
+    assert joined(stretch, begin, end).tolist() == [[0, 4], [5, 9], [10, 13], [13, 15]]
+    assert joined(*np.zeros((3, 0), np.int64)).shape == (0, 2)

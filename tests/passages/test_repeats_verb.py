@@ -82,6 +82,8 @@ def test_memory_and_threads_change_nothing(tmp_path, monkeypatch):
         again = lw.repeats(folder, min_run=20, **options)
         assert again == whole and again.passages == whole.passages and again.report == whole.report
     assert lw.repeats(folder, min_run=20, seed=5) == whole
+    monkeypatch.setattr("likewise.passages.streams.AT_ONCE", 3000)
+    assert lw.repeats(folder, min_run=20) == whole
 
 
 def test_edges():

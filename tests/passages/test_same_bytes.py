@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import likewise as lw
-from likewise.passages import grown
+from likewise.passages import grown, streams
 from likewise.runs import quotes as runs
 
 #: A template with more places than are followed, in documents that share other things too.
@@ -50,7 +50,7 @@ WAYS: dict[str, Any] = {
     "the larger side held": swap,
     "several passes": lambda patch: patch.setattr(runs, "KEY_BYTES", 1 << 18),
     "several passes, the larger side held": lambda patch: (swap(patch), patch.setattr(runs, "KEY_BYTES", 1 << 18)),
-    "small batches": lambda patch: patch.setattr(grown, "AT_ONCE", 50),
+    "small batches": lambda patch: (patch.setattr(grown, "AT_ONCE", 50), patch.setattr(streams, "AT_ONCE", 2000)),
 }
 
 

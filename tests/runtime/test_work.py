@@ -165,12 +165,32 @@ def test_two_runs_do_not_work_in_one_folder(tmp_path):
 def test_scratch_goes_to_a_file_when_memory_is_used_up(tmp_path):
     work = Work.claim(tmp_path / "w", resume=False, in_memory=100)
     work.begin(MADE)
-    assert not isinstance(work.scratch((10,), "i4"), np.memmap)
-    paged = work.scratch((1000,), "i4")
-    assert isinstance(paged, np.memmap)
+    work.scratch((10,), "i4")[:] = 3
+    assert not (tmp_path / "w/scratch-0").exists()
+    paged = work.scratch((500, 2), "i4")
     paged[:] = 7
-    assert paged.sum() == 7000
+    assert paged.sum() == 7000 and (tmp_path / "w/scratch-0").stat().st_size == 4000
     assert json.loads((tmp_path / "w" / "description.json").read_text()) == MADE
+    work.close(remove=True)
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="the system does not tell which pages are resident")
+def test_scratch_in_a_file_rests_with_the_columns(tmp_path):
+    def resident(name: str) -> int:
+        return int(Path("/proc/self/smaps").read_text().partition(str(tmp_path / "w" / name))[2].partition("Rss:")[2].split()[0])
+
+    work = Work.claim(tmp_path / "w", resume=False, in_memory=0)
+    work.begin(MADE)
+    work.append({"a": np.arange(1 << 17)}, step="chunk")
+    column, paged = work.column("a", "i8"), work.scratch((1 << 17,), "i8")
+    paged[:] = column
+    assert (resident("a.col"), resident("scratch-0")) == (1024, 1024)
+    work.rest()
+    assert (resident("a.col"), resident("scratch-0")) == (0, 0)
+    assert (paged == column).all()
+    del column, paged
+    work.rest()  # what is no longer used is unmapped
+    assert str(tmp_path / "w/scratch-0") not in Path("/proc/self/smaps").read_text()
     work.close(remove=True)
 
 

@@ -87,7 +87,7 @@ class Local:
             listed=run.listed,
             limit=job.options.limit,
             first_side=min(run.first_side, len(sources)),
-            advance=run.advance,
+            advance=run.advance if stage is None else self.counted,  # tokens of all texts take more than what is sketched of them
             memory=run.memory,
             takes=takes(job.method),
         )

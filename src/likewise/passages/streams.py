@@ -31,8 +31,8 @@ PRINT_COLUMNS = {"print-key": "u8", "print-token": "u4"}
 #: occurs besides.
 HIT_COLUMNS = {"hit-token": "u4", "hit-key": "u4"}
 MORE_COLUMNS = {"more-key": "u4", "more-times": "u4"}
-#: Bytes of text that are cut into tokens at once; each may be a token, which takes up to 40 bytes until it is stored.
-AT_ONCE = 1 << 20
+#: Bytes of text that are cut into tokens at once; each may be a token, which takes up to 64 bytes until it is stored.
+AT_ONCE = 1 << 18
 
 
 def some_at_a_time(job: Job, cut: Callable[[pa.LargeBinaryArray, np.ndarray], Columns]) -> Stage:
@@ -43,7 +43,7 @@ def some_at_a_time(job: Job, cut: Callable[[pa.LargeBinaryArray, np.ndarray], Co
         group = binary.parts(records.text)[0][:-1] // AT_ONCE
         edges = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), len(records)]
         parts = [cut(records.text[a:b], live[a:b]) for a, b in pairwise(edges)]
-        return of_rows(records, job) | {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return of_rows(records, job) | {name: np.concatenate([part.pop(name) for part in parts]) for name in tuple(parts[0])}
 
     return stage
 

@@ -170,7 +170,8 @@ def follow(
     places = first_places(*of_corpus, many)
     left_out = near_repeats(shared, many, settings)
     run.begin("comparing", len(shared.keys), "fingerprints")
-    found = grown(shared, places, same, suspects.tokens, corpus.tokens, settings, left_out=left_out, workers=run.workers)
+    workers = replace(run.workers, advance=Local(run).counted)
+    found = grown(shared, places, same, suspects.tokens, corpus.tokens, settings, left_out=left_out, workers=workers)
     return Passages(suspects, corpus, same, found, shared, totals, int(np.count_nonzero(left_out & (totals[shared.keys] > 0))))
 
 

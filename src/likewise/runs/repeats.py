@@ -36,7 +36,6 @@ class Found:
     repeats: Repeats
     first: np.ndarray  # uint32: the first character of each token of the stretches, or the first token id
     last: np.ndarray  # uint32: the end of each
-
     spare: Callable[[], None]  # called now and then, to release memory
 
     def characters(self, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
