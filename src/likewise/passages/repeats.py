@@ -85,7 +85,7 @@ def repeats(stretches: Stretches, n: int, seed: int, memory: int, *, workers: Wo
     parts = list(pairwise(borders(stretches.offsets)))
 
     def each(function: Callable[[int, int], Any]) -> list[Any]:
-        """What a function returns for each part of the stretches, one after the other."""
+        """The results of a function for each part of the stretches, one part after the other."""
         made = []
         for begin, end in parts:
             made.append(function(begin, end))
