@@ -70,6 +70,18 @@ def test_shared_passages_are_marked_wherever_they_stand(explored: Service) -> No
     assert "view=shared" in get(explored, "/clusters/0") and "view=shared" in get(explored, "/review")
 
 
+def test_a_part_of_very_long_texts_is_compared(tmp_path: Path) -> None:
+    """They differ in their first and last words, and are similar by 150,000 of 150,004 words."""
+    middle = " ".join(f"w{number:06}" for number in range(150_000))
+    source = written(tmp_path / "a.jsonl", {"a": f"a {middle} aa", "b": f"b {middle} bb"})
+    lw.dedup([source], by="words:1", out=tmp_path / "out")
+    with command(tmp_path / "out", tmp_path / "served") as served:
+        page = get(served, "/clusters/0", all="yes")
+    left = len(middle) + 5 - 200_000
+    assert f"the {left:,} characters of the first item and {left:,} of the second one after them were not" in words(page)
+    assert "The texts are too long to be shown in full." in page and "view=shared" in page and len(page) < 20_000
+
+
 def test_a_page_that_does_not_exist_says_so(explored: Service) -> None:
     for path, status in (("/nothing", 404), ("/clusters/2", 404), ("/clusters?sort=color", 422), ("/clusters?page=x", 422), ("/clusters/0?a=9", 422)):
         reply = explored.ask("GET", path, token=None)

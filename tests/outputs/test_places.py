@@ -78,7 +78,7 @@ def test_rows_are_read_from_the_marks_before_them(source: Source) -> None:
             parsed += len(records)
             found |= {first + row: text.as_py().decode() for row, text in enumerate(records.text)}
         assert [found[row].strip() for row in rows.tolist()] == [TEXTS[row].strip() for row in rows.tolist()]
-        assert number > 1 or parsed <= 18, "one row is found without reading the others"
+        assert parsed <= 18 * number or (number > 1 and source.path.suffix == ".gz"), "rows are found without reading those between them"
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "cr.csv"])

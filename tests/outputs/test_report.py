@@ -199,18 +199,48 @@ def test_texts_of_one_side_only():
 PIECES = st.lists(st.sampled_from(["a", "b", "cc", "é", "東", "京", ",", " ", "\n", "  ", "\x1c", "\u3000", "\ud800"]), max_size=25).map("".join)
 
 
-@given(PIECES, PIECES, st.sampled_from([0, 6, 250_000]))
+@given(PIECES, PIECES, st.sampled_from([0, 6, 250_000]), st.sampled_from([1, 5, 200_000]))
 @settings(max_examples=300)
-def test_differences_are_true(left, right, most):
-    kept, diff.MOST_PAIRS = diff.MOST_PAIRS, most  # few pairs: anchors part the texts
+def test_differences_are_true(left, right, pairs, characters):
+    kept = diff.MOST_PAIRS, diff.MOST
+    diff.MOST_PAIRS, diff.MOST = pairs, characters  # few pairs: anchors part the texts; few characters: a part of them is compared
     try:
         runs = diff.words(left, right)
     finally:
-        diff.MOST_PAIRS = kept
+        diff.MOST_PAIRS, diff.MOST = kept
     assert "".join(words for what, words in runs if what != "insert") == left
     right_again = "".join(words for what, words in runs if what != "delete")
     assert re.sub(r"\s+", " ", right_again) == re.sub(r"\s+", " ", right)  # between equal words the white space of the left is shown
     assert all(one[0] != other[0] for one, other in pairwise(runs)) and all(words for _, words in runs)
+
+
+def test_of_long_texts_the_words_from_the_first_difference_on_are_compared(monkeypatch):
+    """They begin with the last equal word. Without the equal ends, "same " and "end", each text has 28 characters."""
+    monkeypatch.setattr(diff, "MOST", 13)
+    left, right = "same old aaaa bbbb cccc dddd the end", "same old eeee aaaa cccc hhhh the end"
+    assert diff.words("same aaaa bbbb", "same aaaa cccc") == [("equal", "same aaaa "), ("delete", "bbbb"), ("insert", "cccc")]
+    assert diff.words(left, right) == [
+        ("equal", "same old "),
+        ("insert", "eeee "),
+        ("equal", "aaaa"),
+        ("delete", " bbbb cccc dddd the "),
+        ("insert", " cccc hhhh the "),
+        ("equal", "end"),
+    ]
+    assert diff.not_compared(left, right) == (15, 15)  # all but "old aaaa bbbb" and "old eeee aaaa"
+    assert diff.not_compared(left, left) == (0, 0) and diff.words(left, left) == [("equal", left)]
+    assert diff.words(left, left + " more") == [("equal", left), ("insert", " more")]
+
+
+def test_pages_split_a_bounded_part_of_long_texts(monkeypatch):
+    """A million characters are equal, the last 8 of which are compared again, and a million follow."""
+    seen, split = [], diff.split
+    monkeypatch.setattr(diff, "split", lambda text: seen.append(len(text)) or split(text))
+    same, *rests = ("".join(f"{name}{i:06} " for i in range(125_000)) for name in ("s", "r", "k"))
+    page = Page("<!doctype html>" + side_by_side(example(same + rests[0], same + rests[1]), 1, False))
+    assert "200,000 characters from the first difference on were compared; the 800,008 characters of the removed item and 800,008" in page.words
+    assert "equal characters …" in page.words and len(page.words) < 5000
+    assert sum(seen) <= 8 * diff.MOST  # once to compare, and once for each of the two runs that each side shows
 
 
 def test_differences_of_long_texts_are_few_where_the_texts_are_similar():

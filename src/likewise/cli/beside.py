@@ -32,6 +32,8 @@ def laid(screen: Screen, originals: Any, removed: str, kept: str, runs: list[tup
         screen.data(whole if runs is not None or screen.verbose else harmless(shortened(kind, removed)))
     elif runs is not None:
         show_runs(screen, runs)
+        if remark := differences.remark(kind, removed, kept):
+            screen.data(f"\n{remark}.")
     elif (parts := differences.parts(kind, removed, kept, originals.groups)) is not None:
         screen.rows(members(parts, whole=screen.verbose), data=True)
         if originals.method.get("groups") and not originals.groups:
@@ -96,13 +98,8 @@ def shortened(text: str, *, first: bool, last: bool) -> str:
     """An equal passage without the words that are far from a difference."""
     from likewise.report import diff
 
-    words = diff.split(text)
-    head, tail = 0 if first and not last else CONTEXT, 0 if last and not first else CONTEXT
-    between = len(words) - head - tail
-    if between <= CONTEXT:
-        return text
-    begin, end = ("".join(map("".join, part)) for part in (words[:head], words[len(words) - tail :]))
-    return f"{begin}... {between:,} equal words ... {end}"
+    found = diff.shortened(text, 0 if first and not last else CONTEXT, 0 if last and not first else CONTEXT, CONTEXT + 1, "equal")
+    return f"{found[0]}... {found[1]} ... {found[2]}" if found else text
 
 
 def marked(kind: str, text: str, colored: bool) -> str:

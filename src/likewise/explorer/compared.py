@@ -18,8 +18,8 @@ from likewise.kinds import of_payload
 from likewise.runs.quotes_page import WHOLE, marked
 from likewise.service.problems import ProblemError
 
-#: Characters of a text that are shown in full if the reader asks for it, and passages of two texts whose characters are counted.
-FULL, MOST = 1_000_000, 10_000
+#: Passages of two texts whose characters are counted.
+MOST = 10_000
 #: The letters of the places of passages on both sides of a page.
 LETTERS = "lr"
 
@@ -62,7 +62,7 @@ def passages(listing: Listing, number: int, request: Request) -> dict[str, Any]:
     ]
     cut = not whole and max(lengths) > WHOLE
     facts = {"tokens": int(listing.texts.tokens[number]), "longest": int(listing.texts.longest[number])}
-    return {"sides": sides, "passages": listed, "place": place, "cut": cut, "short": max(lengths) <= FULL, "whole": whole, **facts}
+    return {"sides": sides, "passages": listed, "place": place, "cut": cut, "short": max(lengths) <= pair.FULL, "whole": whole, **facts}
 
 
 def quoting(listing: Listing, which: int, rows: Sequence[dict[str, Any]], every: Sequence[dict[str, Any]], first: int, *, whole: bool) -> Quoting:
@@ -80,7 +80,7 @@ def quoting(listing: Listing, which: int, rows: Sequence[dict[str, Any]], every:
     def spans(some: Sequence[dict[str, Any]]) -> list[tuple[int, int]]:
         return kind.spans(text, [(row[side.start], row[side.end]) for row in some])
 
-    markup = join(marked(text, spans(rows), numbered, whole=whole and len(text) <= FULL))
+    markup = join(marked(text, spans(rows), numbered, whole=whole and len(text) <= pair.FULL))
     inside = covered(spans(every))
     said = f"{inside:,} of {counted(len(text), 'character')} ({share(inside, len(text))}) in passages" if every else counted(len(text), "character")
     return Quoting(side.noun, item, "", markup, said, len(text))

@@ -18,6 +18,8 @@ from likewise.runs.shown import shortened
 
 #: Characters of two texts that are shown in full; of longer ones, long equal stretches are left out unless the reader asks for them.
 WHOLE = 20_000
+#: Characters of a text that is shown in full if the reader asks for it.
+FULL = 1_000_000
 #: Characters of two texts whose shared passages are searched, which takes some hundred bytes a word.
 MOST = 4_000_000
 REASONS = {"exact": "exact copy", "equal": "same shingles", "passage": "shared passage", "rest": "short rest beside a shared passage"}
@@ -82,6 +84,7 @@ class Pair(NamedTuple):
     how: str  # how similar they are, in words
     look: str  # the class of their content
     cut: bool  # long equal stretches are left out
+    short: bool  # both can be shown in full
     marks: str  # what is marked: "differences", "shared" passages, or "" for nothing
     has_passages: bool  # shared passages can be shown
     pictures: tuple[Html | None, Html | None]
@@ -114,9 +117,11 @@ def beside(output: Explored, left: Item, right: Item, removal: dict[str, Any] | 
     has_passages = look == WORDS and sum(map(len, texts)) <= MOST
     shared = has_passages and request.one_of("view", ("differences", "shared"), "differences") == "shared"
     runs = None if shared else differences.runs(kind, texts[0], texts[1], output.groups)
-    remark = differences.remark(kind, texts[0], texts[1]).replace("the removed item", "the first item").replace("the kept one", "the second one")
+    said = "" if shared else differences.remark(kind, texts[0], texts[1])
+    remark = said.replace("the removed item", "the first item").replace("the kept one", "the second one")
     long = sum(map(len, texts)) > WHOLE and look in (WORDS, SIGNS)
-    cut = long and request.query.get("all") != "yes"
+    short = max(map(len, texts)) <= FULL
+    cut = long and not (short and request.query.get("all") == "yes")
     if shared:
         markup, cut = passages_marked(*texts), False
     elif runs is None:
@@ -124,13 +129,13 @@ def beside(output: Explored, left: Item, right: Item, removal: dict[str, Any] | 
     else:
         markup = join(marked(runs, "delete", whole=not cut)), join(marked(runs, "insert", whole=not cut))
     marks = "shared" if shared else "" if runs is None else "differences"
-    return Pair(left, right, markup, "", remark, how(output, removal, value), class_, cut, marks, has_passages, pictures)
+    return Pair(left, right, markup, "", remark, how(output, removal, value), class_, cut, short, marks, has_passages, pictures)
 
 
 def without(output: Explored, left: Item, right: Item, removal: dict[str, Any] | None, why: str) -> Pair:
     """The two items without their content. why: it cannot be shown."""
     pictures = output.pictures_of(left, right)
-    return Pair(left, right, None, why, "", how(output, removal, None), "text", False, "", False, pictures)
+    return Pair(left, right, None, why, "", how(output, removal, None), "text", False, False, "", False, pictures)
 
 
 def part(content: Any, item: Item) -> Any:

@@ -44,7 +44,7 @@ def records_at(source: Source, want: Want, rows: np.ndarray, begins: np.ndarray)
         return
     blocks = block_of(rows, begins)
     apart = np.flatnonzero(np.diff(blocks) > 1) + 1
-    for here in np.split(np.arange(len(rows)), apart if kind_of(source.path) is None else ()):  # a compressed file is read in one pass
+    for here in np.split(np.arange(len(rows)), () if kind_of(source.path) else apart):  # a compressed file is read in one pass
         for first, chunk, records in between(source, want, begins, int(blocks[here[0]]), int(blocks[here[-1]])):
             yield first, chunk, records
             if first + len(records) > rows[here[-1]]:

@@ -1,4 +1,4 @@
-"""Word differences of two texts, in near-linear time for any texts."""
+"""Word differences of two texts, in near-linear time for any texts, of which long ones are compared in part."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ WORD = re.compile(r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400
 MOST_PAIRS = 250_000
 #: Length in words of phrases that, if equally frequent in both texts, are matched to each other.
 ANCHOR = 3
+#: Maximum number of characters of a text that are compared and split into words. Of longer texts that many are compared, from the last
+#: equal word before the first difference on.
+MOST = 200_000
+#: Characters in which the beginning of a word is looked for.
+NEAR = 1000
 
 Runs = list[tuple[str, str]]
 
@@ -31,11 +36,46 @@ def words(left: str, right: str) -> Runs:
     """Return how ``right`` differs from ``left``: runs of ("equal" | "delete" | "insert", text), no two neighbors of one kind.
 
     The equal and deleted runs joined are ``left``, the equal and inserted ones ``right``, except for white space: between equal words the white
-    space of ``left`` is given. Long repetitive texts may get more differences than necessary, never wrong ones.
+    space of ``left`` is given. Long repetitive texts may get more differences than necessary, never wrong ones. What is `not_compared` counts as
+    different.
 
     >>> words("the red cat", "the cat sat")
     [('equal', 'the '), ('delete', 'red '), ('equal', 'cat'), ('insert', ' sat')]
     """
+    begin, end = same_ends(left, right)
+    a, b = (text[begin : len(text) - end] for text in (left, right))
+    rests = [("delete", a[MOST:]), ("insert", b[MOST:])]
+    return joined([("equal", left[:begin]), *aligned(a[:MOST], b[:MOST]), *rests, ("equal", left[len(left) - end :])])
+
+
+def not_compared(left: str, right: str) -> tuple[int, int]:
+    """Return how many characters of each text are not compared: those more than `MOST` behind the first difference, up to the equal ends."""
+    same = sum(same_ends(left, right))
+    return max(0, len(left) - same - MOST), max(0, len(right) - same - MOST)
+
+
+def same_ends(left: str, right: str) -> tuple[int, int]:
+    """Return the lengths of the equal beginnings and ends of two texts, up to the border of a word; (0, 0) if both are compared as they are."""
+    if max(len(left), len(right)) <= MOST:
+        return 0, 0
+    same = same_beginning(left, right)
+    begin = max((word.start() for word in WORD.finditer(left, max(0, same - NEAR), same)), default=same)
+    same = same_beginning(left[begin:][::-1], right[begin:][::-1])
+    cut = WORD.search(left, len(left) - same)  # perhaps in the middle of a word
+    return begin, len(left) - cut.end() if cut else 0
+
+
+def same_beginning(left: str, right: str) -> int:
+    """Return the number of equal characters at the beginning, found by halves, which takes as long as comparing the texts."""
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if left[low:middle] == right[low:middle] else (low, middle - 1)
+    return low
+
+
+def aligned(left: str, right: str) -> Runs:
+    """Return the runs of two texts of at most `MOST` characters, some of them empty."""
     a, b = split(left), split(right)
     runs: Runs = []
     done_a = done_b = 0
@@ -46,7 +86,22 @@ def words(left: str, right: str) -> Runs:
             same = bool(space) == bool(b[j][1])
             runs += [("equal", word + space)] if same else [("equal", word), ("delete", space), ("insert", b[j][1])]
         done_a, done_b = i + 1, j + 1
-    return joined(runs)
+    return runs
+
+
+def shortened(text: str, first: int, last: int, least: int, kind: str) -> tuple[str, str, str] | None:
+    """Return the first and the last words of a text, and between them how much is left out; None for fewer than ``least`` words.
+
+    >>> shortened("a b c d e f", 1, 2, 3, "equal")
+    ('a ', '3 equal words', 'e f')
+    """
+    long = len(text) > MOST
+    head, tail = (split(text[: MOST // 2]), split(text[-(MOST // 2) :])) if long else (split(text),) * 2
+    begin, end = ("".join(map("".join, part)) for part in (head[:first], tail[len(tail) - last :]))
+    if long:
+        return begin, f"{len(text) - len(begin) - len(end):,} {kind} characters", end
+    between = len(head) - first - last
+    return (begin, f"{between:,} {kind} words", end) if between >= least else None
 
 
 def replaced(gone: str, new: str) -> Runs:

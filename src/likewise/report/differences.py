@@ -39,11 +39,23 @@ class Parts(NamedTuple):
 
 
 def remark(kind: str, removed: str, kept: str) -> str:
-    """Return how many numbers or bits differ, and which, because two long rows do not show it at a glance; "" for other kinds."""
+    """Return how many numbers or bits differ, and which, because two long rows do not show it at a glance; how much of long texts is not compared;
+    "" for other kinds.
+    """
     look = of_payload(kind).look
+    if look in (WORDS, SIGNS):
+        return rests(*diff.not_compared(removed, kept))
     if look == NUMBERS:
         return numbers_apart(removed.split(), kept.split())
     return bits_apart(removed, kept) if look == DIGITS else ""
+
+
+def rests(removed: int, kept: int) -> str:
+    """Return in words how many characters of two texts are not compared."""
+    if not removed and not kept:
+        return ""
+    rest = f"{removed:,} characters of the removed item and {kept:,} of the kept one"
+    return f"{diff.MOST:,} characters from the first difference on were compared; the {rest} after them were not, and are marked as different"
 
 
 def numbers_apart(removed: Sequence[str], kept: Sequence[str]) -> str:

@@ -156,12 +156,8 @@ def marked(runs: list[tuple[str, str]], own: str, *, whole: bool) -> Iterator[Ht
 
 def elided(text: str, context: int, kind: str) -> list[str]:
     """Return the text, or its first and last words with a note of how many are left out."""
-    cut = diff.split(text)
-    between = len(cut) - 2 * context
-    if between < context:
-        return [text]
-    head, tail = ("".join(map("".join, part)) for part in (cut[:context], cut[-context:]))
-    return [head, tag("span", f"… {between:,} {kind} words …", class_="cut"), " ", tail]
+    found = diff.shortened(text, context, context, context, kind)
+    return [found[0], tag("span", f"… {found[1]} …", class_="cut"), " ", found[2]] if found else [text]
 
 
 def visible(text: str) -> str:

@@ -72,7 +72,7 @@ class Near:
     @cached_property
     def values(self) -> np.ndarray:
         """float64[n]: the value of each removal; NaN: not compared."""
-        found = pc.cast(pq.ParquetFile(self._path).read([self.value])[self.value], pa.float64())
+        found = pc.cast(pq.ParquetFile(self._path, pre_buffer=False).read([self.value])[self.value], pa.float64())
         return (found.fill_null(math.nan) if found.null_count else found).to_numpy()
 
     @cached_property
