@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -142,6 +143,19 @@ def test_rows_and_pairs_that_take_more_than_the_limit_are_reported_but_not_in_th
     assert printed.notes == ["6 pairs of copies take about 1,200 MiB, more than memory= allows; the run continues and may exceed the limit"]
     assert len(lw.pairs(["a b c d e f", "a b c d e g", "a b c d e h"], by="words:1", threshold=0.5, memory="256M", progress=printed)) == 3
     assert len(printed.notes) == 2 and "pairs so far take about" in printed.notes[1]
+
+
+def test_an_index_of_sets_that_takes_more_than_the_limit_is_reported(monkeypatch):
+    """Three texts have four shingles each."""
+    texts = ["a b c d", "a b c e", "a b c f"]
+    monkeypatch.setattr("likewise.runs.pair_search.JOIN_BYTES", 25 << 20)
+    monkeypatch.setattr("likewise.runs.neighbor_search.SEARCH_BYTES", 50 << 20)
+    for search, need in ((partial(lw.pairs, exact=True), 300), (partial(lw.neighbors, k=1), 600)):
+        for memory, noted in (("256M", True), ("1G", False)):
+            printed = lw.Progress()
+            assert len(search(texts, by="words:1", threshold=0.5, memory=memory, progress=printed)) == 3
+            said = f"12 elements of sets take about {need} MiB, more than memory= allows; the run continues and may exceed the limit"
+            assert printed.notes == [said] * noted
 
 
 def test_a_record_of_an_archive_that_expands_beyond_memory(tmp_path: Path, floor: int) -> None:

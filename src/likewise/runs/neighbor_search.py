@@ -7,7 +7,10 @@ import numpy as np
 from likewise.engines.engine import Nearest
 from likewise.io.collection import Collection
 from likewise.records import TEXT
-from likewise.runs.items import Run, bare, words_of
+from likewise.runs.items import Run, bare, note_need, words_of
+
+#: Bytes in memory for each element of the sets that are searched: ranks, and lists of the sets that have each element.
+SEARCH_BYTES = 30
 
 
 def searched(collection: Collection) -> np.ndarray:
@@ -42,5 +45,8 @@ def nearest_among(rows: np.ndarray, collection: Collection, run: Run, k: int) ->
     begun = "comparing with all" if job.compared.scans(job) else "searching for neighbors"
     run.begin(begun, len(queries), "items")
     sides = [words_of(collection, run, side) for side in ((base,) if run.alone else (base, queries))]
+    if job.compared.sets:
+        many = sum(len(words) for words, _ in sides)
+        note_need(f"{many:,} elements of sets", SEARCH_BYTES * many, run)
     found = job.compared.nearest(sides[0], sides[-1], k, job, same=run.alone, workers=run.workers)
     return Nearest(np.stack([queries[found.query], base[found.item]], axis=1), found.value, found.exact)

@@ -14,7 +14,7 @@ import numpy as np
 from likewise.job import Job
 from likewise.joins.pairs import ALL, Among, Join, PairBlock
 from likewise.planning import Plan
-from likewise.runs.items import Items, Run, sets, words
+from likewise.runs.items import Items, Run, note_need, sets, words
 from likewise.stages.buckets import Buckets, group
 from likewise.stages.scope import ALL as WHOLE
 from likewise.stages.verify import all_pairs
@@ -23,6 +23,8 @@ from likewise.stages.verify import all_pairs
 MANY = 10**8
 #: Bytes for each item to number the keys of a band: keys, those that repeat and their places, and a table of up to four places each.
 NUMBERING_BYTES = 48
+#: Bytes in memory for each element of the sets that are joined: ranks, and an index of them.
+JOIN_BYTES = 20
 #: Searches above this cost, in nanoseconds of one core, are announced.
 LONG = 60e9
 NO_SIDE = np.zeros(0, np.uint8)
@@ -79,6 +81,8 @@ def join_of(items: Items, run: Run, among: Among = ALL, *, walk: bool = False) -
     """
     kind, per = run.job.compared, items.per
     run.begin("joining", *((elements(items), "elements") if kind.sets else (len(items.member), "items")))
+    if kind.sets:
+        note_need(f"{elements(items):,} elements of sets", JOIN_BYTES * elements(items), run)
     find = kind.all_pairs if run.job.base.measured else kind.join
     found = find(words(items, run), run.job, among=among, per=per if per.any() else None, walk=walk, workers=run.workers)
     if kind.sets:
