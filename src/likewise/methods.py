@@ -284,10 +284,10 @@ def steps(names: str | Sequence[str]) -> tuple[str, ...]:
     if wanted == ["none"] and not patterns:
         return ()
     if not wanted and not patterns:
-        raise UsageError(f"{option('normalize', names)}: no step is named; choose from {NAMES}; or none")
+        raise UsageError(f"{option('normalize', names)}: no step is named; choose from {NAMES}; or none alone")
     for name in wanted:
         if name not in (*STEPS, ALL_MASKS):
-            raise UsageError(f"{option('normalize', names)}: unknown step {name!r}; choose from {NAMES}; or none")
+            raise UsageError(f"{option('normalize', names)}: unknown step {name!r}; choose from {NAMES}; or none alone")
     for pair in (("nfc", "nfkc"), ("lower", "fold")):
         if set(pair) <= set(wanted):
             raise UsageError(f"{option('normalize', names)}: {pair[1]} includes {pair[0]}; name only one of them")
