@@ -18,7 +18,7 @@ import pytest
 
 import likewise as lw
 from command_line import SOURCE, TEXTS, run
-from likewise.cli.main import in_compiler, main, status_of
+from likewise.cli.main import main, status_of, uninterruptible
 from likewise.cli.progress import ScreenProgress
 from likewise.cli.screen import Screen
 from likewise.compiled import jit
@@ -288,8 +288,8 @@ def test_no_exception_is_raised_inside_the_compiler() -> None:
     for name, inside in {"numba.core.caching": True, "llvmlite.binding.ffi": True, "numbat": False, "likewise.cli": False}.items():
         module: dict[str, Any] = {"__name__": name}
         exec(calls, module)
-        assert in_compiler(module["frame"](lambda: sys._getframe())) == inside
-    assert not in_compiler(None)
+        assert uninterruptible(module["frame"](lambda: sys._getframe())) == inside
+    assert not uninterruptible(None)
 
 
 def test_processes_that_start_at_once_compile_a_kernel_once(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import likewise as lw
+from command_line import SOURCE
 from likewise.engines import threads as threads_of_engine
 from likewise.engines.threads import Threads
 from likewise.io import compression
@@ -118,6 +121,42 @@ def test_a_task_has_ended_when_ctrl_c_interrupted_its_submission(engine: Threads
     with pytest.raises(KeyboardInterrupt):
         list(engine.map(stage, [1]))
     assert ended == [1]
+
+
+#: Ctrl-C comes when the main thread has just taken the lock of the future for which it waits, which the other thread needs to set its result.
+STRUCK = """
+import signal, sys, threading
+from likewise.cli.main import interruptible
+from likewise.engines.threads import Threads
+from likewise.progress import raise_if_interrupted
+
+interruptible()
+threads, struck = Threads(2), threading.Event()
+
+def strike(frame, event, argument):
+    if event == "return" and frame.f_code is threading.Condition.__enter__.__code__ and frame.f_back.f_code.co_name == "result":
+        sys.setprofile(None)
+        threading.Timer(0.1, struck.set).start()
+        signal.raise_signal(signal.SIGINT)
+
+def stage(value):
+    struck.wait()
+    return value
+
+sys.setprofile(strike)
+try:
+    for _ in threads.map(stage, [1]):
+        raise_if_interrupted()
+except KeyboardInterrupt:
+    threads.close()
+    print("interrupted")
+"""
+
+
+def test_ctrl_c_leaves_no_lock_of_a_future_taken() -> None:
+    """The thread that sets its result would wait for the lock, and the run for the thread, both without end."""
+    done = subprocess.run([sys.executable, "-P", "-c", STRUCK], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "interrupted\n"), done.stderr
 
 
 def test_lines_that_one_thread_counts_are_not_counted_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Threads) -> None:

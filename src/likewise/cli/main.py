@@ -77,6 +77,8 @@ ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 #: The signals received. A second one ends the process at once, unless it comes with the first: a parent may pass on the signal of the terminal.
 received: list[tuple[int, float]] = []
 TOGETHER_SECONDS = 0.5
+#: The code that takes and releases the lock of a condition. `Future.result` and others call it.
+LOCKING = (threading.Condition.__enter__.__code__, threading.Condition.__exit__.__code__)
 
 
 class Likewise(click.Group):
@@ -134,15 +136,16 @@ def interruptible() -> None:
     """Make Ctrl-C, SIGTERM and SIGHUP end a run in the same way: cleanly, with the command that continues it. Signals that the caller ignores stay
     ignored.
 
-    An exception raised inside the compiler may be lost, or leave the compiler's lock taken forever. A signal that comes there is raised by
-    `raise_if_interrupted` at the next step, or at the end. Errors of memory and signals in destructors are not printed: one message reports them.
+    An exception raised inside the compiler may be lost, or leave the compiler's lock taken forever, and one raised while a condition is entered or
+    left leaves the condition's lock taken. A signal that comes there is raised by `raise_if_interrupted` at the next step, or at the end. Errors of
+    memory and signals in destructors are not printed: one message reports them.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
         received.append((number, time.monotonic()))
         if len(received) == 1:
             progress.INTERRUPTED.set()
-            if not in_compiler(frame):
+            if not uninterruptible(frame):
                 raise KeyboardInterrupt
         if received[-1][1] - received[0][1] > TOGETHER_SECONDS:
             os._exit(128 + number)
@@ -160,10 +163,10 @@ def interruptible() -> None:
             signal.signal(number, stop)
 
 
-def in_compiler(frame: FrameType | None) -> bool:
-    """True if a frame belongs to the compiler, or was called by it."""
+def uninterruptible(frame: FrameType | None) -> bool:
+    """True if a frame belongs to the compiler or takes or releases the lock of a condition, or was called by one that does."""
     while frame is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] in ("numba", "llvmlite"):
+        if frame.f_code in LOCKING or frame.f_globals.get("__name__", "").partition(".")[0] in ("numba", "llvmlite"):
             return True
         frame = frame.f_back
     return False
