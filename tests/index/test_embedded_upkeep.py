@@ -80,8 +80,12 @@ def test_a_closing_writer_refuses_changes_and_finishes_its_flush(store, monkeypa
 
 
 def test_a_flush_deletes_its_rows_and_keeps_later_ones(store, monkeypatch):
-    """While a flush writes its files, items are added and removed, of the tail that becomes a segment and of the new one."""
-    store.write(Change(some(1, 2, 3)))
+    """While a flush writes its files, items are added and removed, of the tail that becomes a segment and of the new one.
+
+    Two of eight are removed from the segment: of more than a quarter, it would be compacted right after the flush.
+    """
+    store.write(Change(some(1, 2, 3, 4, 5, 6, 7, 8)))
+    left = [2, 4, 5, 6, 7, 8, 10, 3]
     writing, going_on = Event(), Event()
     merged = upkeep.merged
 
@@ -94,18 +98,18 @@ def test_a_flush_deletes_its_rows_and_keeps_later_ones(store, monkeypatch):
     flush = Thread(target=store.flush)
     flush.start()
     assert writing.wait(30)
-    store.write(Change(some(4, 5)))
-    store.write(Change(some(3), "replace", remove=[b"1", b"4"]))
-    assert ids_of(store.view()) == [2, 5, 3]
+    store.write(Change(some(9, 10)))
+    store.write(Change(some(3), "replace", remove=[b"1", b"9"]))
+    assert ids_of(store.view()) == left
     going_on.set()
     flush.join()
-    assert ids_of(store.view()) == [2, 5, 3] and store.info()["segments"] == 1 and store.info()["removed"] == 3
+    assert ids_of(store.view()) == left and store.info()["segments"] == 1 and store.info()["removed"] == 3
     assert [one[0] for one in store.db.connection.execute("select number from log")] == [2, 3]
     store.close()
     with closing(embedded.open(store.folder)) as again:
-        assert ids_of(again.view()) == [2, 5, 3] and again.check() == []
+        assert ids_of(again.view()) == left and again.check() == []
         again.compact()
-        assert ids_of(again.view()) == [2, 5, 3] and again.info()["removed"] == 0
+        assert ids_of(again.view()) == left and again.info()["removed"] == 0
 
 
 def test_writers_wait_where_the_tail_is_full_and_the_one_before_is_not_yet_a_segment(store, monkeypatch):
