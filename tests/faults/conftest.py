@@ -17,7 +17,7 @@ from likewise.cli.main import main, status_of
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory):
-    """A second or so of work, its first part known to be done when the journal speaks of it; and what comes of it."""
+    """A second or so of work, and what comes of it."""
     folder = tmp_path_factory.mktemp("corpus")
     (folder / "in.jsonl").write_bytes(jobs.lines(jobs.rows(2, 24_000, 120)))
     assert command("dedup", folder / "in.jsonl", "-o", folder / "whole", "-q").returncode == 0

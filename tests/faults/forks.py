@@ -143,7 +143,7 @@ class Stage:
             sys.stdout.flush()
             sys.stderr.flush()
             for thread in set(threading.enumerate()) - {threading.main_thread()}:
-                thread.join(PATIENCE_SECONDS / 10)
+                thread.join(PATIENCE_SECONDS / 2)
                 assert not thread.is_alive(), f"{thread} goes on"
             status = ended
         except BaseException:

@@ -11,6 +11,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 LIKEWISE = [sys.executable, "-P", "-m", "likewise"]
+#: The command, which goes on after its first step once its standard input ends.
+HELD = """
+import os, runpy
+from likewise.io.work import Work
+append = Work.append
+
+def held(self, *columns, **step):
+    append(self, *columns, **step)
+    os.read(0, 1)
+
+Work.append = held
+runpy.run_module("likewise", run_name="__main__")
+"""
 TEXTS = ("--threshold", "0.7", "--pairs")
 
 
@@ -25,8 +38,9 @@ def go_on(said: str) -> list[str]:
 
 
 def begun(arguments: list[str], work: Path, **how: object) -> subprocess.Popen[str]:
-    """A run that has done its first step."""
-    process = subprocess.Popen([*LIKEWISE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)  # type: ignore[call-overload]
+    """A run that has done its first step, and waits until `communicate` is called."""
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-P", "-c", HELD, *arguments], text=True, **streams, **how)  # type: ignore[call-overload]
     while process.poll() is None and not ((work / "journal.jsonl").exists() and (work / "journal.jsonl").stat().st_size):
         time.sleep(0.002)
     return process

@@ -6,13 +6,14 @@ import os
 import random
 import re
 import shutil
+import signal
 import socket
 import time
 from functools import partial
 
 import pytest
 
-from index_faults import Forked, opened, small
+from index_faults import PATIENCE, Forked, opened, small
 from index_steps import SETS, Step, check, drawn, living, states, taking
 from likewise.errors import UsageError
 from likewise.index import embedded
@@ -109,7 +110,7 @@ def test_a_second_writer_is_refused_by_name(disk):
         with opened(embedded.open(path)) as store:
             steps[0].take(store, sets)
             say("held")
-            time.sleep(60)
+            signal.pause()
 
     holder = Forked(hold)
     while not holder.said():
@@ -146,12 +147,12 @@ def test_one_of_many_processes_takes_over(disk):
             say("open")
             Step("refuse", (number,), 1).take(store, sets)
             say("written")
-            time.sleep(60)
+            signal.pause()
 
     waiting = [Forked(take) for _ in range(8)]
     written: list[int] = []
+    deadline = time.monotonic() + PATIENCE
     for _ in range(len(waiting)):
-        deadline = time.monotonic() + 30
         while not (holders := [process for process in waiting if "written" in process.said()]):
             assert time.monotonic() < deadline
             time.sleep(0.01)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,6 @@ from likewise.errors import DataError, UsageError
 from likewise.io import attempts
 from likewise.io.address import place, without_secrets
 from likewise.io.ranged import MOST_AHEAD, Ranged
-from likewise.io.stores import http
 from likewise.report.originals import Originals
 
 #: 40 texts, of which each odd one is a copy of the one before.
@@ -31,8 +32,21 @@ LINES = "".join(json.dumps({"id": number, "text": text}) + "\n" for number, text
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """It has all the time that it needs, but for an answer that never comes: that the server has been asked for it is enough."""
+    opened = urllib.request.urlopen
+
+    def patient(request: urllib.request.Request, timeout: float) -> Any:
+        if found.faults[:1] != [SILENT]:
+            return opened(request, timeout=timeout)
+        before = len(found.requests)
+        try:
+            return opened(request, timeout=0.05)
+        finally:
+            while len(found.requests) == before:
+                time.sleep(0.001)
+
     monkeypatch.setattr(attempts, "WAIT", 0.001)
-    monkeypatch.setattr(http, "TIMEOUT", 0.3)
+    monkeypatch.setattr(urllib.request, "urlopen", patient)
     with serving() as found:
         yield found
 

@@ -80,9 +80,9 @@ def test_a_run_without_standard_error_shows_nothing(monkeypatch: pytest.MonkeyPa
         assert len(lw.pairs(["a b c", "a b c"], by="words:1", progress=given)) == 1
 
 
-def test_short_work_on_a_terminal_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_work_on_a_terminal_shows_nothing(clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By this clock, it takes no time."""
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(live, "PATIENCE_SECONDS", 60.0)
     lw.dedup(["a b c", "a b c"], by="words:1")
     assert sys.stderr.getvalue() == ""
 

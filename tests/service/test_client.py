@@ -15,7 +15,7 @@ import pytest
 import likewise as lw
 from indexes import plain_index
 from kind_items import MADE
-from services import CRASH, READ, Service, service
+from services import CRASH, READ, Service, service, until
 
 TEXTS = [f"{a} {b} {c} d e f g h" for a in "pqr" for b in "xyz" for c in "mn"]
 CHOICES: dict[str, tuple[dict[str, Any], list[Any]]] = {
@@ -165,7 +165,7 @@ def test_a_connection_that_the_service_closed_is_opened_again(tmp_path: Path) ->
     with service(tmp_path / "served", limits={"idle_seconds": 1}) as served, served.client() as client:
         for place in range(2):
             client.add(["a b"], ids=[place])
-            threading.Event().wait(1.5)
+            until(lambda: served.connections() == 0)
         assert len(client) == 2
         with pytest.raises(lw.LikewiseError, match="stopped"):
             client.add([CRASH])

@@ -29,7 +29,7 @@ class Calls:
 
     def add(self, values: list[Any], options: dict[str, Any]) -> list[Any]:
         self.begun.set()
-        self.go.wait(5)
+        assert self.go.wait(60)
         return self._answer("add", values)
 
     def add_new(self, values: list[Any], options: dict[str, Any]) -> list[Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from services import CRASH, FULL, GO, JSON, SLOW, WRITE, WRONG, Service, received, service, until
+from services import CRASH, FULL, GO, JSON, PATIENCE, SLOW, WRITE, WRONG, Service, received, service, until
 
 LOGIN = f"authorization: Bearer {WRITE}\r\n".encode()
 GOOD = b'{"items":[{"text":"a b c"}]}'
@@ -98,7 +98,7 @@ def test_a_client_that_waits_for_leave_to_send_is_answered_first(served: Service
     ],
 )
 def test_what_is_not_http_is_refused(served: Service, request_: bytes) -> None:
-    answer = served.raw(request_, seconds=3)
+    answer = served.raw(request_)
     assert answer == b"" or 400 <= status(answer) < 500, answer
     assert b"Traceback" not in answer
 
@@ -109,16 +109,14 @@ def test_headers_that_are_there_twice_are_refused(served: Service, name: bytes) 
 
 
 def test_headers_without_end_end_the_connection(served: Service) -> None:
-    begin = time.monotonic()
     answer = served.raw(b"GET /healthz HTTP/1.1\r\nhost: x\r\n" + b"".join(b"x-%d: %s\r\n" % (number, b"a" * 1000) for number in range(200)))
     assert answer == b"" or status(answer) == 431
-    assert time.monotonic() - begin < 9  # before `raw` gives up
 
 
 def test_an_upgrade_is_not_made(served: Service) -> None:
-    upgrade = b"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n"
-    answer = served.raw(b"GET /healthz HTTP/1.1\r\nhost: x\r\n" + upgrade + b"\r\n", seconds=1)
-    assert b" 101 " not in answer.split(b"\r\n")[0]
+    upgrade = b"connection: upgrade, close\r\nupgrade: websocket\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n"
+    answer = served.raw(b"GET /healthz HTTP/1.1\r\nhost: x\r\n" + upgrade + b"\r\n")
+    assert status(answer) == 200
 
 
 def test_requests_in_one_go_are_answered_in_their_order(served: Service) -> None:
@@ -134,9 +132,8 @@ def test_half_a_request_takes_no_place_for_long(tmp_path: Path) -> None:
     """Headers that arrive byte by byte, a body that does not arrive, and a connection that says nothing."""
     with service(tmp_path / "served", limits={"headers_seconds": 1, "body_seconds": 1, "idle_seconds": 1}) as served:
         for data in (b"", b"GET /healthz HTTP/1.1\r\nx: a", post(b"ab", b"content-length: 20\r\n")):
-            with socket.create_connection(("127.0.0.1", served.port), 10) as sock:
+            with served.connected() as sock:
                 sock.sendall(data)
-                begin = time.monotonic()
                 for _ in range(8):  # a byte now and then does not help
                     time.sleep(0.2)
                     try:
@@ -144,7 +141,6 @@ def test_half_a_request_takes_no_place_for_long(tmp_path: Path) -> None:
                     except OSError:
                         break
                 answer = received(sock)
-                assert time.monotonic() - begin < 9  # before the socket here gives up
                 assert answer == b"" or status(answer) == (408 if data else 400), answer
         assert served.ask("GET", "/healthz").status == 200
 
@@ -155,31 +151,18 @@ def test_a_client_that_takes_no_answers_is_dropped(tmp_path: Path, last: bytes) 
     with service(tmp_path / "served", limits={"send_seconds": 1}) as served, socket.socket() as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         sock.connect(("127.0.0.1", served.port))
-        sock.settimeout(20)
-        until(lambda: connections(served) == 1)
+        sock.settimeout(PATIENCE)
+        until(lambda: served.connections() == 1)
         with suppress(ConnectionError):  # it may be dropped before it has sent all
             sock.sendall(b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n" * 1500 + last)
-        until(lambda: connections(served) == 0, 15)
-
-
-def connections(served: Service) -> int:
-    """The connections that the service has open."""
-    lines = Path(f"/proc/{served.process.pid}/net/tcp").read_text().splitlines()[1:]
-    fields = [line.split() for line in lines]
-    port = f":{served.port:04X}"
-    sockets = {one[9] for one in fields if one[1].endswith(port) and one[3] == "01"}
-    links = set()
-    for link in Path(f"/proc/{served.process.pid}/fd").iterdir():
-        with suppress(FileNotFoundError):  # closed meanwhile
-            links.add(str(link.readlink()))
-    return sum(f"socket:[{inode}]" in links for inode in sockets)
+        until(lambda: served.connections() == 0, 25)  # sooner than by default
 
 
 def test_too_many_requests_are_told_to_come_again(tmp_path: Path) -> None:
     with service(tmp_path / "served", limits={"waiting": 2}) as served:
         slow = {"items": [{"text": SLOW}]}
-        sockets = [socket.create_connection(("127.0.0.1", served.port), 20) for _ in range(8)]
-        until(lambda: connections(served) == len(sockets))
+        sockets = [served.connected() for _ in range(8)]
+        until(lambda: served.connections() == len(sockets))
         for sock in sockets:
             sock.sendall(post(str(slow).replace("'", '"').encode(), b"connection: close\r\n"))
         (served.path / GO).touch()  # the first query holds up all others

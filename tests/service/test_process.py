@@ -15,7 +15,7 @@ from command_line import refused
 from likewise.errors import install
 from likewise.service.queries import SHORT
 from likewise.service.start import EXTRA
-from services import BEGUN, GO, LINES, SLOW, Service, command, service, until, with_tokens
+from services import BEGUN, GO, LINES, PATIENCE, SLOW, Service, command, service, until, with_tokens
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_what_was_acknowledged_is_there_after_the_process_was_killed(tmp_path: P
     acknowledged: list[str] = []
 
     def add(served: Service, me: int) -> None:
-        with served.client(timeout=5) as client:
+        with served.client() as client:
             try:
                 for number in range(100_000):
                     client.add_new([text(me, number)], ids=[f"{me}-{number}"])
@@ -78,29 +78,28 @@ def refuses(port: int) -> bool:
 
 
 def test_running_requests_end_before_the_process_does(tmp_path: Path) -> None:
-    with service(tmp_path / "served", limits={"leaving_seconds": 3}) as served:
+    with service(tmp_path / "served", limits={"leaving_seconds": 0}) as served:
         replies = []
         query = {"items": [{"text": SLOW}, {"text": "long " * SHORT}]}  # so that it runs beside other requests
         asking = threading.Thread(target=lambda: replies.append(served.ask("POST", "/v1/query", query)))
         asking.start()
         until((served.path / BEGUN).exists)
         served.process.send_signal(signal.SIGTERM)
-        served.logged(event="stopping")
-        ready = served.ask("GET", "/readyz")
-        assert ready.status == 503 and ready.json == {"status": "not ready", "reason": "the service stops"}
-        assert served.ask("POST", "/v1/add", {"items": [{"text": "taken"}]}).status == 200
         until(lambda: refuses(served.port))
         assert not replies
         (served.path / GO).touch()
         asking.join()
-        assert served.process.wait(20) == 0 and replies[0].status == 200
+        assert served.process.wait(PATIENCE) == 0 and replies[0].status == 200
         assert served.log()[-1]["event"] == "stopped"
 
 
-def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
-    with service(tmp_path / "served", limits={"leaving_seconds": 30}) as served:
+def test_a_leaving_service_takes_requests_for_a_while_and_a_second_signal_does_not_wait(tmp_path: Path) -> None:
+    with service(tmp_path / "served", limits={"leaving_seconds": 3600}) as served:
         served.process.send_signal(signal.SIGTERM)
         served.logged(event="stopping")
+        ready = served.ask("GET", "/readyz")
+        assert ready.status == 503 and ready.json == {"status": "not ready", "reason": "the service stops"}
+        assert served.ask("POST", "/v1/add", {"items": [{"text": "taken"}]}).status == 200
         assert served.stop() == 0
 
 

@@ -99,7 +99,7 @@ def test_a_line_has_a_limit(served: Service) -> None:
 
 def test_memory_stays_flat_and_a_slow_reader_slows_the_sender(served: Service) -> None:
     """A client that takes no answers can send only what buffers hold; one that does gets 40,000 of them from constant memory."""
-    with socket.create_connection(("127.0.0.1", served.port), 5) as sock:
+    with served.connected() as sock:
         sock.sendall(head("/v1/query"))
         block = b"".join(items(256))
         sent, sock_timeout = 0, 1.5
@@ -120,7 +120,7 @@ def test_memory_stays_flat_and_a_slow_reader_slows_the_sender(served: Service) -
 @contextmanager
 def begun(served: Service) -> Iterator[socket.socket]:
     """The connection of a stream that has sent one line."""
-    with socket.create_connection(("127.0.0.1", served.port), 20) as sock:
+    with served.connected() as sock:
         line = next(items(1))
         sock.sendall(head("/v1/add") + b"%x\r\n%s\r\n" % (len(line), line))
         yield sock

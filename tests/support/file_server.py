@@ -66,7 +66,7 @@ class Handler(BaseHTTPRequestHandler):
         asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
         if fault == SILENT:
             server.requests.append(Request(self.path, -1, 0))
-            server.stop.wait(5)
+            server.stop.wait()
             return
         if fault == BUSY or status != 200:
             server.requests.append(Request(self.path, -1, 0))

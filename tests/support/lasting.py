@@ -70,6 +70,7 @@ def tidy(store: Any) -> None:
     """Make the index as small as it gets, so that equal contents have equal sizes."""
     store.flush()
     store.compact()
+    store.upkeep.wait()
 
 
 def exchange(path: Path, sets: str, rounds: int, say: Callable[[Path], None]) -> None:

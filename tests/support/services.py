@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ JSON, LINES = "application/json", "application/x-ndjson"
 CRASH, WRONG, FULL, SLOW = "crash the writer", "a bug of the index", "no room on the disk", "take your time"
 #: Files in the folder of a service: a query of SLOW has begun, and it may end.
 BEGUN, GO = "begun", "go"
+#: Seconds in which a busy machine has done it.
+PATIENCE = 60.0
 
 
 @dataclass
@@ -61,7 +63,7 @@ class Service:
 
     def ask(self, method: str, path: str, body: Any = None, *, token: str | None = WRITE, media: str = JSON, **headers: str) -> Reply:
         """One request on a connection of its own. body: bytes, or a value for JSON."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         sent = {**({"authorization": f"Bearer {token}"} if token else {}), **({"content-type": media} if body is not None else {}), **headers}
         connection.request(method, path, body if isinstance(body, bytes) or body is None else json.dumps(body).encode(), sent)
         response = connection.getresponse()
@@ -69,15 +71,30 @@ class Service:
         connection.close()
         return reply
 
-    def raw(self, data: bytes, *, seconds: float = 10) -> bytes:
-        """All that the service answers to these bytes, until it closes the connection or says nothing for a while."""
-        with socket.create_connection(("127.0.0.1", self.port), seconds) as sock:
+    def raw(self, data: bytes) -> bytes:
+        """All that the service answers to these bytes, until it closes the connection."""
+        with self.connected() as sock:
             sock.sendall(data)
             return received(sock)
 
+    def connected(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), PATIENCE)
+
+    def connections(self) -> int:
+        """The connections that the service has open."""
+        lines = Path(f"/proc/{self.process.pid}/net/tcp").read_text().splitlines()[1:]
+        fields = [line.split() for line in lines]
+        port = f":{self.port:04X}"
+        sockets = {one[9] for one in fields if one[1].endswith(port) and one[3] == "01"}
+        links = set()
+        for link in Path(f"/proc/{self.process.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # closed meanwhile
+                links.add(str(link.readlink()))
+        return sum(f"socket:[{inode}]" in links for inode in sockets)
+
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(PATIENCE)
 
 
 def lines_of(log: Path) -> list[dict[str, Any]]:
@@ -85,7 +102,7 @@ def lines_of(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.read_text().rpartition("\n")[0].splitlines()]
 
 
-def until(ready: Callable[[], bool], seconds: float = 60) -> None:
+def until(ready: Callable[[], bool], seconds: float = PATIENCE) -> None:
     """Wait until something is true, which takes its time on a busy machine."""
     end = time.monotonic() + seconds
     while not ready():
@@ -109,12 +126,11 @@ class Reply:
 
 
 def received(sock: socket.socket) -> bytes:
+    """All that comes until the other side ends the connection."""
     parts = []
-    try:
+    with suppress(ConnectionError):
         while part := sock.recv(1 << 16):
             parts.append(part)
-    except (TimeoutError, ConnectionError):
-        pass
     return b"".join(parts)
 
 

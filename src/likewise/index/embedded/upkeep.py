@@ -72,9 +72,10 @@ class Upkeep:
                 self.flushed.notify_all()
 
     def wait(self) -> None:
-        """Wait for the threads. Not under the lock of the store."""
-        for thread in [*self.threads.values()]:
-            thread.join()
+        """Wait for the threads, and for those that they start. Not under the lock of the store."""
+        while threads := [*self.threads.values()]:
+            for thread in threads:
+                thread.join()
 
     def flush(self) -> None:
         """Turn the tail into a segment, and fold what was removed into the catalog."""
