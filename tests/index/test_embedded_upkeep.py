@@ -125,10 +125,11 @@ def test_writers_wait_where_the_tail_is_full_and_the_one_before_is_not_yet_a_seg
     while not store.shown.frozen:
         pass
     store.write(Change(some(5, 6, 7, 8)))
+    waits, wait = Event(), store.upkeep.flushed.wait
+    monkeypatch.setattr(store.upkeep.flushed, "wait", lambda: (waits.set(), wait()))
     late = Thread(target=store.write, args=[Change(some(9))])
     late.start()
-    late.join(0.2)
-    assert late.is_alive() and len(store.view()) == 8
+    assert waits.wait(30) and len(store.view()) == 8
     going_on.set()
     late.join()
     assert ids_of(store.view()) == list(range(1, 10))
