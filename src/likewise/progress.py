@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
+
+class Flag:
+    """A `threading.Event` for which nobody waits, and which has no lock: a signal handler may set it wherever the signal comes."""
+
+    def __init__(self) -> None:
+        self._is_set = False
+
+    def is_set(self) -> bool:
+        return self._is_set
+
+    def set(self) -> None:
+        self._is_set = True
+
+    def clear(self) -> None:
+        self._is_set = False
+
+
 #: Set by the code that catches a signal to stop.
-INTERRUPTED = threading.Event()
+INTERRUPTED = Flag()
 
 
 def raise_if_interrupted() -> None:

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -290,6 +291,18 @@ def test_no_exception_is_raised_inside_the_compiler() -> None:
         exec(calls, module)
         assert uninterruptible(module["frame"](lambda: sys._getframe())) == inside
     assert not uninterruptible(None)
+
+
+def test_no_exception_is_raised_while_the_lock_of_a_condition_is_taken_or_released() -> None:
+    """The lock would stay taken, and a thread that waits for it hang."""
+    found = []
+
+    class Watched:
+        acquire = release = __enter__ = __exit__ = lambda *_: found.append(uninterruptible(sys._getframe()))
+
+    with threading.Condition(Watched()):
+        Watched().acquire()
+    assert found == [True, False, True]
 
 
 def test_processes_that_start_at_once_compile_a_kernel_once(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import pytest
 import likewise as lw
 from command_line import SOURCE
 from likewise.engines import threads as threads_of_engine
-from likewise.engines.threads import Threads
+from likewise.engines.threads import StoppedError, Threads
 from likewise.io import compression
 from likewise.io.formats import lines, parquet
 from likewise.io.splice import Ranges
@@ -100,63 +100,122 @@ def test_when_a_map_ends_early_its_stage_has_ended(engine: Threads) -> None:
     assert ended.is_set()
 
 
-# --- what is read
+def test_a_thread_is_started_when_all_others_are_busy_and_ends_with_close(engine: Threads) -> None:
+    def names() -> list[str]:
+        return [thread.name for thread in threading.enumerate() if thread.name == "likewise-stage"]
+
+    assert list(engine.map(slowly, range(5), at_once=1)) == [-i for i in range(5)]
+    assert len(names()) == 1
+    both = threading.Barrier(2)
+    engine.run(lambda _: both.wait(10), range(2))
+    assert len(names()) == 2
+    engine.close()
+    assert names() == []
+    with pytest.raises(StoppedError):
+        engine.run(slowly, range(2))
 
 
-def test_a_task_has_ended_when_ctrl_c_interrupted_its_submission(engine: Threads, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python's pool then knows neither its future nor its thread."""
-    begun, ended = threading.Event(), []
-
-    def submit(task: Callable, *arguments: object) -> None:
-        threading.Thread(target=task, args=arguments).start()
-        begun.wait()
-        raise KeyboardInterrupt
-
-    def stage(value: int) -> None:
-        begun.set()
-        time.sleep(0.05)
-        ended.append(value)
-
-    monkeypatch.setattr(engine._pool, "submit", submit)
-    with pytest.raises(KeyboardInterrupt):
-        list(engine.map(stage, [1]))
-    assert ended == [1]
-
-
-#: Ctrl-C comes when the main thread has just taken the lock of the future for which it waits, which the other thread needs to set its result.
+#: Ctrl-C in Python's own handler strikes the main thread at one event of its code after another, each time in another use of threads.
 STRUCK = """
-import signal, sys, threading
-from likewise.cli.main import interruptible
+import faulthandler, gc, signal, sys, threading, time
 from likewise.engines.threads import Threads
-from likewise.progress import raise_if_interrupted
+from likewise.progress import INTERRUPTED
 
-interruptible()
-threads, struck = Threads(2), threading.Event()
+faulthandler.dump_traceback_later(150, exit=True)
+gc.disable()  # what destructors raise is lost
+gc.freeze()
+left = 0
 
 def strike(frame, event, argument):
-    if event == "return" and frame.f_code is threading.Condition.__enter__.__code__ and frame.f_back.f_code.co_name == "result":
-        sys.setprofile(None)
-        threading.Timer(0.1, struck.set).start()
-        signal.raise_signal(signal.SIGINT)
+    global left
+    if frame.f_code.co_filename != "<string>":
+        left -= 1
+        if left == 0:
+            watch(None)
+            signal.raise_signal(signal.SIGINT)
+    return strike
 
-def stage(value):
-    struck.wait()
-    return value
+def watch(function):
+    sys.settrace(function)
+    sys.setprofile(function)
 
-sys.setprofile(strike)
-try:
-    for _ in threads.map(stage, [1]):
-        raise_if_interrupted()
-except KeyboardInterrupt:
-    threads.close()
-    print("interrupted")
+def mapped(threads, stage):
+    assert list(threads.map(stage, range(4), at_once=2)) == [0, 1, 2, 3]
+
+def left_early(threads, stage):
+    results = threads.map(stage, range(4))
+    assert next(results) == 0
+    results.close()
+
+def run(threads, stage):
+    assert threads.run(stage, range(4)) == [0, 1, 2, 3]
+
+def used(use, begun, ended):
+    def stage(value):
+        begun.append(value)
+        time.sleep(0.0005)
+        ended.append(value)
+        return value
+
+    threads = Threads(2)
+    try:
+        watch(strike)
+        try:
+            use(threads, stage)
+        finally:
+            threads.close()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        watch(None)
+        assert len(begun) == len(ended)
+    return False
+
+for use in (mapped, left_early, run):
+    moments = 0
+    while moments == 0 or interrupted:
+        begun, ended = [], []
+        left = moments = moments + 1
+        interrupted = used(use, begun, ended)
+        assert interrupted == (left <= 0)
+        assert not INTERRUPTED.is_set()
+        number = len(begun)
+        gc.collect()  # of threads whose closing was struck
+        for thread in set(threading.enumerate()) - {threading.main_thread()}:
+            thread.join()
+        assert len(begun) == number
+    assert moments > 100
+    print(use.__name__)
 """
 
 
-def test_ctrl_c_leaves_no_lock_of_a_future_taken() -> None:
-    """The thread that sets its result would wait for the lock, and the run for the thread, both without end."""
-    done = subprocess.run([sys.executable, "-P", "-c", STRUCK], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True, timeout=300)
-    assert (done.returncode, done.stdout) == (0, "interrupted\n"), done.stderr
+def test_ctrl_c_at_any_moment_ends_the_tasks_and_hangs_nothing() -> None:
+    """Not even one between two steps of Python's own modules, while a lock is taken."""
+    done = subprocess.run([sys.executable, "-P", "-c", STRUCK], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "mapped\nleft_early\nrun\n"), done.stderr
+
+
+def test_python_ends_after_the_tasks_that_run() -> None:
+    code = """if True:
+        import threading, time
+        from likewise.engines.threads import Threads
+
+        begun, threads = threading.Event(), Threads(2)
+
+        def stage(value):
+            begun.set()
+            time.sleep(0.05)
+            print("ended")
+
+        results = threads.map(stage, [1, 2], at_once=1)
+        threading.Timer(0, next, [results]).start()
+        begun.wait()
+        """
+    done = subprocess.run([sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n", "")
+
+
+# --- what is read
 
 
 def test_lines_that_one_thread_counts_are_not_counted_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Threads) -> None:

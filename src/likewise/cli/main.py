@@ -77,7 +77,8 @@ ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 #: The signals received. A second one ends the process at once, unless it comes with the first: a parent may pass on the signal of the terminal.
 received: list[tuple[int, float]] = []
 TOGETHER_SECONDS = 0.5
-#: The code that takes and releases the lock of a condition. `Future.result` and others call it.
+#: The code that takes and releases the lock of a condition. The threads of a run use no conditions (`engines.threads.Task`). An index does, as it
+#: starts threads by `Thread.start`, and libraries do, for example in pools of connections.
 LOCKING = (threading.Condition.__enter__.__code__, threading.Condition.__exit__.__code__)
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import sys
-import threading
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 import pyarrow as pa
 
@@ -27,15 +31,84 @@ class StoppedError(Exception):
     """Ends a task on a thread after the run has been stopped elsewhere; its result is discarded."""
 
 
+class Task(Generic[B]):
+    """A call on another thread, for which the main thread can wait although Ctrl-C may raise KeyboardInterrupt anywhere in it.
+
+    Inside a condition, that exception may leave the condition's lock taken, and the thread that is waited for hangs. Futures, events and
+    `Thread.start` wait on conditions. A task has flags, of which each side sets its own before it reads the other's, and a lock that is taken in C.
+    """
+
+    def __init__(self, call: Callable[[], B], unfinished: set[Task[Any]]):
+        """unfinished: contains the task until its call has ended."""
+        self._call, self._unfinished = call, unfinished
+        self._error: BaseException | None = None
+        self.begun = self.ended = self.canceled = False
+        self._running = Lock()
+        self._running.acquire()
+        unfinished.add(self)
+
+    def run(self) -> None:
+        """Make the call. It is made on the other thread, unless the task was canceled before."""
+        self.begun = True
+        try:
+            if self.canceled:
+                raise StoppedError
+            self._result = self._call()
+        except BaseException as error:
+            self._error = error
+        del self._call  # and the batch
+        self._unfinished.discard(self)
+        self.ended = True
+        self._running.release()
+
+    def wait(self) -> None:
+        """Wait for the end of the call."""
+        if not self.ended:  # set before the lock is released, so it does no harm if an interruption leaves the lock taken
+            with self._running:
+                pass
+
+    def result(self) -> B:
+        """Wait for the end of the call, and return its result or raise its error."""
+        self.wait()
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+def work(tasks: SimpleQueue[Task[Any] | None]) -> None:
+    """Run tasks until None comes, which the other threads get, too."""
+    while (task := tasks.get()) is not None:
+        task.run()
+        del task  # and its result
+    tasks.put(None)
+
+
+def finish(tasks: Iterable[Task[Any]]) -> None:
+    """Let none of the tasks begin any more, and wait for those that have begun."""
+    tasks = list(tasks)
+    for task in tasks:
+        task.canceled = True
+    for task in tasks:
+        if task.begun:
+            task.wait()
+
+
 class Threads:
-    """Threads of this process. Kernels release the GIL, so threads suffice; results never depend on their number."""
+    """Threads of this process. Kernels release the GIL, so threads suffice; results never depend on their number.
+
+    A thread is started when a task comes while all others are busy. Threads end with `close`, or with this object.
+    """
 
     def __init__(self, threads: int | None = None):
         self.number = threads or usable_cores()
-        self.stopping = threading.Event()
-        self._interrupts = False
-        self._running, self._ended = 0, threading.Condition()  # tasks that have begun; an interrupted submit may lose its future and its thread
-        self._pool = ThreadPoolExecutor(self.number) if self.number > 1 else None
+        self.stopping = self._interrupts = False
+        self._tasks: SimpleQueue[Task[Any] | None] = SimpleQueue()
+        self._unfinished: set[Task[Any]] = set()
+        self._threads: list[Thread] = []
+        _unclosed.add(self)
+
+    def __del__(self) -> None:
+        self._tasks.put(None)
 
     def map(self, stage: Callable[[A], B], batches: Iterable[A], at_once: int | Callable[[], int] | None = None) -> Iterator[B]:
         """Yield stage(batch) in the order of the batches; ``at_once`` of them, or two a thread, run or wait while the next is read.
@@ -44,10 +117,17 @@ class Threads:
         is raised only after the results before it. The stage has ended when this ends. A stage must not call `map` itself: all threads could be in
         stages that wait for others.
         """
-        if self._pool is None:
+        if self.number == 1:
             yield from map(stage, batches)
             return
-        waiting: deque[Future[B]] = deque()
+        try:
+            yield from self._in_order(stage, batches, at_once)
+        except KeyboardInterrupt:
+            self.interrupt()
+            raise
+
+    def _in_order(self, stage: Callable[[A], B], batches: Iterable[A], at_once: int | Callable[[], int] | None) -> Iterator[B]:
+        waiting: deque[Task[B]] = deque()
         source, failure = iter(batches), None
         try:
             while failure is None:
@@ -67,11 +147,8 @@ class Threads:
                 waiting.popleft()
             if failure is not None:
                 raise failure
-        except KeyboardInterrupt:
-            self.interrupt()
-            raise
         finally:
-            wait([future for future in waiting if not future.cancel()])
+            finish(waiting)
 
     def in_flight(self, memory: int, guess: int) -> InFlight:
         """``at_once`` for `map`: as many batches as fit into ``memory``, up to two a thread. guess: bytes of an unmeasured batch."""
@@ -79,65 +156,82 @@ class Threads:
 
     def run(self, function: Callable[[A], B], values: Iterable[A], at_once: int | None = None) -> list[B]:
         """[function(value) for value in values], several at once, at most ``at_once``."""
-        if self._pool is None or at_once == 1:
+        if self.number == 1 or at_once == 1:
             return list(map(function, values))
         results: list[B] = []
         values = list(values)
         step = at_once or len(values) or 1
         try:
             for begin in range(0, len(values), step):
-                futures = [self._submit(function, value) for value in values[begin : begin + step]]
-                results += [future.result() for future in futures]
+                tasks = [self._submit(function, value) for value in values[begin : begin + step]]
+                results += [task.result() for task in tasks]
         except KeyboardInterrupt:
             self.interrupt()
             raise
         except BaseException:
-            self.stopping.set()
+            self.stop()
             raise
         return results
 
     def interrupt(self) -> None:
         """Stop all tasks after Ctrl-C, which only the main thread receives, and wait for them; other threads see the flags set here."""
-        self.stopping.set()
         self._interrupts |= not INTERRUPTED.is_set()  # otherwise whoever set the flag clears it
         INTERRUPTED.set()
-        self._wait()
+        self.stop()
+
+    def stop(self) -> None:
+        """Let no task begin any more, and wait for those that have begun."""
+        self.stopping = True
+        finish(self._unfinished.copy())
 
     def check(self) -> None:
         """Raises StoppedError if the run is being stopped. Long tasks call this from time to time."""
-        if self.stopping.is_set():
+        if self.stopping:
             raise StoppedError
 
-    def _submit(self, function: Callable[[A], B], value: A) -> Future[B]:
-        assert self._pool is not None
+    def _submit(self, function: Callable[[A], B], value: A) -> Task[B]:
+        task = Task(partial(function, value), self._unfinished)
+        self.check()
+        if len(self._threads) < min(self.number, len(self._unfinished)):
+            self._start()
+        self._tasks.put(task)
+        return task
+
+    def _start(self) -> None:
+        """Start a thread. `Thread.start` is called where no exception interrupts it."""
+        thread = Thread(target=work, args=(self._tasks,), name="likewise-stage", daemon=True)
+        starting = Task(thread.start, self._unfinished)
         try:
-            return self._pool.submit(self._task, function, value)
+            start_new_thread(starting.run, ())
+            starting.result()
         except RuntimeError as error:  # "can't start new thread": no memory for its stack
             raise MemoryError(f"{error}: not enough memory for {self.number} threads") from error
-
-    def _task(self, function: Callable[[A], B], value: A) -> B:
-        with self._ended:
-            self.check()
-            self._running += 1
-        try:
-            return function(value)
-        finally:
-            with self._ended:
-                self._running -= 1
-                self._ended.notify_all()
-
-    def _wait(self) -> None:
-        """Wait until no task runs. Tasks that begin after ``stopping`` was set end at once."""
-        with self._ended:
-            self._ended.wait_for(lambda: not self._running)
+        self._threads.append(thread)
 
     def close(self) -> None:
-        self.stopping.set()
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-        self._wait()
-        if self._interrupts:
-            INTERRUPTED.clear()
+        try:
+            self.stop()
+            self._tasks.put(None)
+            for thread in self._threads:
+                thread.join()
+        finally:
+            if self._interrupts:
+                INTERRUPTED.clear()
+        _unclosed.discard(self)
+
+
+_unclosed: WeakSet[Threads] = WeakSet()
+
+
+def _close_all() -> None:
+    """End the tasks before Python ends: it would take down memory that their kernels use."""
+    for threads in list(_unclosed):
+        threads.close()
+
+
+atexit.register(_close_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unclosed.clear)  # a child process has no threads
 
 
 def usable_cores() -> int:
