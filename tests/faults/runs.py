@@ -11,11 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 LIKEWISE = [sys.executable, "-P", "-m", "likewise"]
-#: The command, which goes on after its first step once its standard input ends.
+#: The command, which goes on after its first step once its standard input ends. Two signals are one, however long a busy machine takes to send them.
 HELD = """
 import os, runpy
+from likewise.cli import main
 from likewise.io.work import Work
-append = Work.append
+append, main.TOGETHER_SECONDS = Work.append, 3600
 
 def held(self, *columns, **step):
     append(self, *columns, **step)

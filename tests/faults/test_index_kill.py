@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
-import time
+import signal
+import threading
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 
 from index_faults import forked, opened, settled, small, together
@@ -27,6 +30,25 @@ def work(path: Path, sets: str, more: Sequence[Sequence[Step]]):
     return take
 
 
+def struck(work, lines: int, seconds: float):
+    """The same work in a process that is killed some time after so many lines, if need be after all is done."""
+
+    def take(say) -> None:
+        said, killer = count(1), threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGKILL))
+
+        def saying(line) -> None:
+            say(line)
+            if next(said) == lines:
+                killer.start()
+
+        if not lines:
+            killer.start()
+        work(saying)
+        signal.pause()
+
+    return take
+
+
 def survived(path: Path, sets: str, planned: list[list[Step]], acknowledged: list[int]) -> list[list[Step]]:
     """Check the index after its writer was killed; returns the steps that took effect."""
     with opened(embedded.open(path)) as store:
@@ -44,28 +66,20 @@ def counted(written: list[list[Step]], said: list[str]) -> list[int]:
 
 
 def test_killed_at_any_moment(disk, scaled):
-    """Each round goes on with the index as the one before left it. The kill comes at a drawn time, or not at all."""
-    draw, took, killed = random.Random(5), 1.0, 0
-    rounds = scaled(1000, 40)
-    for number in range(rounds):
+    """Each round goes on with the index as the one before left it. The kill comes some time after a drawn acknowledgement, or not at all."""
+    draw = random.Random(5)
+    for number in range(scaled(1000, 40)):
         sets = [*SETS][number // 8 % 3]
         path = disk / f"{number // 8}"
         if number % 8 == 0:
             embedded.create(path, SETS[sets]).close()
             written: list[list[Step]] = [[] for _ in range(WRITERS)]
         planned = planned_after(draw, written, 8)
-        began = time.monotonic()
-        undisturbed = number % 8 == 0
-        done = forked(
-            work(path, sets, [steps[len(before) :] for steps, before in zip(planned, written, strict=True)]),
-            None if undisturbed else draw.uniform(0, took),
-        )
-        assert done.status == (0 if undisturbed else done.status), done.error
-        assert done.status in (0, -9), done.error
-        took = time.monotonic() - began if done.status == 0 else took  # also where it was over before the kill: the next one comes earlier
-        killed += done.status == -9
+        more = [steps[len(before) :] for steps, before in zip(planned, written, strict=True)]
+        task, undisturbed = work(path, sets, more), number % 8 == 0
+        done = forked(task if undisturbed else struck(task, draw.randint(0, sum(map(len, more))), draw.uniform(0, 0.02)))
+        assert done.status == (0 if undisturbed else -9), done.error
         written = survived(path, sets, planned, counted(written, done.said))
-    assert killed > rounds / 3
 
 
 def test_killed_at_system_calls(disk, scaled):

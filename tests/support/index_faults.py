@@ -7,7 +7,6 @@ import os
 import signal
 import tempfile
 import threading
-import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -78,13 +77,9 @@ class Forked:
         return ended
 
 
-def forked(work: Callable[[Callable[[str], object]], object], after: float | None = None) -> Ended:
-    """Do ``work(say)`` in a fork, which is killed after some seconds."""
-    begun = Forked(work)
-    if after is not None:
-        time.sleep(after)
-        begun.kill()
-    return begun.wait()
+def forked(work: Callable[[Callable[[str], object]], object]) -> Ended:
+    """Do ``work(say)`` in a fork."""
+    return Forked(work).wait()
 
 
 def together(store: Store, sets: str, more: Sequence[Sequence[Step]], say: Callable[[str], object]) -> None:
