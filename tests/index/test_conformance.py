@@ -160,7 +160,7 @@ def test_every_store_has_a_place():
 @pytest.mark.parametrize("name", STORES)
 def test_a_store_does_what_the_one_by_definition_does(name, sets, budget, scaled):
     machine = type("StoreMachine", (Machine,), {"store_name": name, "sets": sets, "budget": budget})
-    run_state_machine_as_test(machine, settings=settings(max_examples=scaled(100, 12), stateful_step_count=20, deadline=None))
+    run_state_machine_as_test(machine, settings=settings(max_examples=scaled(100, 8), stateful_step_count=20, deadline=None))
 
 
 @pytest.mark.parametrize("name", STORES)

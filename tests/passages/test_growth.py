@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -67,10 +68,10 @@ def test_passages_are_those_of_the_reference(words: int, run: int, gap: int) -> 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("words", "run", "gap"), SETTINGS)
 @pytest.mark.parametrize("threshold", [0.5, 0.95])
-def test_every_shared_run_lies_in_a_passage(words: int, run: int, gap: int, seed: int, threshold: float) -> None:
+def test_every_shared_run_lies_in_a_passage(words: int, run: int, gap: int, seed: int, threshold: float, scaled: Callable) -> None:
     """Brute force over all pairs of places. No fingerprint has more places than are followed: there are few texts."""
     rng = np.random.default_rng(seed)
-    made = texts(rng, words, 40, 60)
+    made = texts(rng, words, scaled(40, 28), 60)
     corpus, suspects = made[::2], made[1::2]
     table = lw.quotes(corpus, suspects, min_run=run, gap=gap, threshold=threshold, normalize="none", seed=seed)
     common = table.report["common"]
