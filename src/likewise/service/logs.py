@@ -49,10 +49,10 @@ class Log:
         self.add("error", event, error=type(error).__name__, places=places[-12:], **facts)
 
     def close(self) -> None:
-        """Write what is left, for a second at most."""
+        """Write what is left, for five seconds at most: the reader of the log may be stuck."""
         self._closed = True
         self._some.set()
-        self._thread.join(1)
+        self._thread.join(5)
 
     def _run(self) -> None:
         while True:
