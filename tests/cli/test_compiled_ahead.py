@@ -1,4 +1,4 @@
-"""Kernels that were compiled ahead, and the stores that they are in, in separate processes."""
+"""Kernels that were compiled ahead, when a wheel was built, and the stores that they are in, in separate processes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import wheel_hook
 
 from command_line import SOURCE, TEXTS
 from likewise.compiled import levels, store
+from wheels import ROOT, wheel_of
 
 HERE = levels.here()
 #: Says which of the heavy modules a run has imported, and how many kernels it has compiled.
@@ -29,13 +33,17 @@ pytestmark = pytest.mark.skipif(not HERE, reason="no kernels are compiled ahead 
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the package with the kernels of one job, compiled ahead for the lowest level that this machine has."""
-    package = tmp_path_factory.mktemp("built") / "likewise"
-    shutil.copytree(Path(SOURCE) / "likewise", package, ignore=shutil.ignore_patterns("__pycache__", "ahead"))
-    command = [sys.executable, "-P", "-m", "likewise.cli.compiling", str(package / "compiled/ahead"), "--level", HERE[-1], "--jobs", "documents"]
-    subprocess.run(command, env={**os.environ, "PYTHONPATH": str(package.parent)}, check=True, stdout=subprocess.DEVNULL)
-    return package
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel with the kernels of the default jobs, compiled ahead for the lowest level that this machine has."""
+    return wheel_of(tmp_path_factory.mktemp("wheel"), " ".join([HERE[-1], *wheel_hook.JOBS]))
+
+
+@pytest.fixture(scope="module")
+def built(wheel: Path) -> Path:
+    """The package in the wheel, as it is installed."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(wheel.parent / "site")
+    return wheel.parent / "site" / "likewise"
 
 
 @pytest.fixture
@@ -55,6 +63,40 @@ def test_nothing_is_compiled_and_numba_is_not_imported(run, tmp_path: Path) -> N
     done = run(TOLD)
     assert (done.stdout, done.stderr) == ("3 2 False 0\n", "")
     assert not list((tmp_path / "cache").rglob("*.kernel"))
+
+
+def test_a_first_removal_and_a_first_index_of_an_installed_wheel_compile_nothing(wheel: Path, built: Path, tmp_path: Path) -> None:
+    python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    assert wheel.name.split("-")[2:4] == [python, python]
+    assert wheel.stem.split("-")[4] == sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    home = tmp_path / "home"
+    home.mkdir()
+    (kernels,) = (built / "compiled/ahead").iterdir()
+    assert kernels.name == f"{HERE[-1]}-{store.edition(HERE[-1])}"
+
+    texts = ("one two three four five six", "one two three four five seven", "nothing like the others here")
+    lines = "".join(json.dumps({"id": row, "text": text}) + "\n" for row, text in enumerate(texts))
+    (tmp_path / "three.jsonl").write_text(lines)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "NUMBA_", "PYTHON"))}
+    env = {**kept, "HOME": str(home), "PYTHONPATH": str(built.parent)}
+    command = [sys.executable, "-P", "-X", "importtime", "-m", "likewise"]
+    similar = "--by words:2 --threshold 0.6"
+    for arguments, said in {
+        f"dedup three.jsonl -o out {similar}": "removed     1 ",
+        f"index create seen {similar}": "",
+        "index add seen three.jsonl": "3 added",
+        "index query seen three.jsonl": "5 similar items found for 3 of 3 records",
+        "index add-new seen -": "0 added, 3 not new",
+        "index update seen three.jsonl": "3 replaced",
+        "index compact seen": "",
+        "index query seen three.jsonl -k 1": "3 similar items found for 3 of 3 records",
+        f"index build more three.jsonl {similar}": "3 added",
+        "index check more": "no fault found",
+    }.items():
+        done = subprocess.run([*command, *arguments.split()], cwd=tmp_path, env=env, input=lines, capture_output=True, text=True, check=True)
+        assert said in done.stderr
+        assert "compiling" not in done.stderr and "| numba" not in done.stderr  # in the list of imports
+    assert not list(home.rglob(f"*{store.SUFFIX}"))
 
 
 def test_the_jobs_that_were_compiled_ahead_compile_nothing(run, tmp_path: Path) -> None:
@@ -321,7 +363,8 @@ def test_a_file_holds_no_path_of_the_machine_that_compiled_it(built: Path) -> No
     files = list((built / "compiled/ahead").rglob("*.kernel"))
     assert len(files) > 20
     for file in files:
-        assert str(built).encode() not in file.read_bytes(), file
+        data = file.read_bytes()
+        assert str(ROOT).encode() not in data and b"likewise-wheel-" not in data, file  # where it was compiled
     assert {file.name.split("-")[0] for file in files} >= {"json.lines", "text.normalize", "walk.greedy_walk", "shingles.shingle"}
     assert store.SUFFIX == ".kernel"
 

@@ -1,12 +1,10 @@
-"""A wheel with kernels that were compiled when it was built: its first run, in an empty home, compiles nothing."""
+"""What is compiled when a wheel is built; tests/cli/test_compiled_ahead.py runs one."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-import sysconfig
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,18 +12,8 @@ from typing import Any
 import pytest
 import wheel_hook
 
-from likewise.compiled import levels, store
-
-ROOT = Path(__file__).resolve().parents[2]
-LEVELS = levels.here()
-
-
-def built(folder: Path, ahead: str) -> Path:
-    """A wheel of this project. ahead: the levels and jobs whose kernels are compiled, by tools/wheel_hook.py."""
-    command = [sys.executable, "-P", "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env={**os.environ, "AHEAD": ahead})
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+from likewise.compiled import store
+from wheels import ROOT, wheel_of
 
 
 class Build:
@@ -68,47 +56,8 @@ def test_a_job_that_fails_at_one_level_costs_no_kernels(monkeypatch: pytest.Monk
     assert not hook.folder.exists()
 
 
-@pytest.mark.skipif(not LEVELS, reason="this processor has no level that kernels are compiled ahead for")
-def test_a_first_removal_and_a_first_index_of_an_installed_wheel_compile_nothing(tmp_path: Path) -> None:
-    level = LEVELS[-1]
-    wheel = built(tmp_path / "wheel", " ".join([level, *wheel_hook.JOBS]))
-    python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
-    assert wheel.name.split("-")[2:4] == [python, python]
-    assert wheel.stem.split("-")[4] == sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    site, home = tmp_path / "site", tmp_path / "home"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
-    home.mkdir()
-    (kernels,) = (site / "likewise" / "compiled" / "ahead").iterdir()
-    assert kernels.name == f"{level}-{store.edition(level)}"
-
-    texts = ("one two three four five six", "one two three four five seven", "nothing like the others here")
-    lines = "".join(json.dumps({"id": row, "text": text}) + "\n" for row, text in enumerate(texts))
-    (tmp_path / "three.jsonl").write_text(lines)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "NUMBA_", "PYTHON"))}
-    env = {**kept, "HOME": str(home), "PYTHONPATH": str(site)}
-    command = [sys.executable, "-P", "-X", "importtime", "-m", "likewise"]
-    similar = "--by words:2 --threshold 0.6"
-    for arguments, said in {
-        f"dedup three.jsonl -o out {similar}": "removed     1 ",
-        f"index create seen {similar}": "",
-        "index add seen three.jsonl": "3 added",
-        "index query seen three.jsonl": "5 similar items found for 3 of 3 records",
-        "index add-new seen -": "0 added, 3 not new",
-        "index update seen three.jsonl": "3 replaced",
-        "index compact seen": "",
-        "index query seen three.jsonl -k 1": "3 similar items found for 3 of 3 records",
-        f"index build more three.jsonl {similar}": "3 added",
-        "index check more": "no fault found",
-    }.items():
-        done = subprocess.run([*command, *arguments.split()], cwd=tmp_path, env=env, input=lines, capture_output=True, text=True, check=True)
-        assert said in done.stderr
-        assert "compiling" not in done.stderr and "| numba" not in done.stderr  # in the list of imports
-    assert not list(home.rglob(f"*{store.SUFFIX}"))
-
-
 def test_a_wheel_may_be_built_for_every_platform(tmp_path: Path) -> None:
-    wheel = built(tmp_path, "")
+    wheel = wheel_of(tmp_path, "")
     assert wheel.name.endswith("-py3-none-any.whl")
     assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(store.SUFFIX)]
 
