@@ -1,4 +1,4 @@
-"""What is compiled when a wheel is built; tests/cli/test_compiled_ahead.py runs one."""
+"""Builds of a wheel: the kernels that they compile. tests/cli/test_compiled_ahead.py runs what was built."""
 
 from __future__ import annotations
 
